@@ -1,0 +1,29 @@
+"""Take observations apart into their factors of variation.
+
+Heavy parts load on first use, so that `unbraid.metrics` works without torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from unbraid._version import __version__
+from unbraid.errors import InputError
+
+if TYPE_CHECKING:
+    from unbraid import data, methods, metrics
+    from unbraid.contract import check_method
+    from unbraid.run import Run, fit
+
+__all__ = ["InputError", "Run", "__version__", "check_method", "data", "fit", "methods", "metrics"]
+
+_HOME = {"Run": "unbraid.run", "fit": "unbraid.run", "check_method": "unbraid.contract"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    if name in ("data", "methods", "metrics"):
+        return importlib.import_module(f"unbraid.{name}")
+    raise AttributeError(f"module 'unbraid' has no attribute {name!r}")

@@ -1,0 +1,105 @@
+"""The one type that every data set has: observations and, where known, their factors."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.errors import InputError, unknown
+
+Kind = Literal["categorical", "ordinal", "cyclic", "continuous"]
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A factor of variation: its name, its number of values (0 if continuous) and their geometry."""
+
+    name: str
+    size: int
+    kind: Kind = "ordinal"
+
+
+@dataclass(frozen=True, eq=False)
+class FactorData:
+    """Observations with the factors that made them.
+
+    `observations` are uint8 images `[n, height, width, channel]` or float32 vectors `[n, value]`, in memory
+    or memory-mapped. `factors` `[n, k]` holds value indices for discrete factors (0 … size−1) and the values
+    themselves for continuous ones; NaN means that the label is missing.
+    """
+
+    name: str
+    observations: NDArray[np.uint8] | NDArray[np.float32]
+    factors: NDArray[np.float64]
+    factor_info: tuple[Factor, ...] = ()
+    # What the loaders of built-in data know about themselves without reading gigabytes.
+    known_fingerprint: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Refuse tables that cannot be right, by name."""
+        x, v = self.observations, self.factors
+        if x.ndim == 4 and x.dtype != np.uint8:
+            raise InputError(f"{self.name}: images must be uint8 [n, height, width, channel], not {x.dtype}.")
+        if x.ndim == 2 and x.dtype != np.float32:
+            raise InputError(f"{self.name}: vectors must be float32 [n, value], not {x.dtype}.")
+        if x.ndim not in (2, 4):
+            raise InputError(
+                f"{self.name}: observations must be images [n, height, width, channel] or vectors [n, value], "
+                f"not an array of shape {x.shape}."
+            )
+        if v.shape != (len(x), len(self.factor_info)):
+            raise InputError(
+                f"{self.name}: {len(x)} observations and {len(self.factor_info)} factors need a factor table "
+                f"of shape ({len(x)}, {len(self.factor_info)}), not {v.shape}."
+            )
+
+    def __len__(self) -> int:
+        return len(self.observations)
+
+    @property
+    def is_image(self) -> bool:
+        """Whether observations are images (else vectors)."""
+        return self.observations.ndim == 4
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one observation as a network sees it: (channel, height, width) or (value,)."""
+        if self.is_image:
+            height, width, channels = self.observations.shape[1:]
+            return (channels, height, width)
+        return tuple(self.observations.shape[1:])
+
+    @property
+    def factor_names(self) -> tuple[str, ...]:
+        """Names of the factors, in the order of the table's columns."""
+        return tuple(factor.name for factor in self.factor_info)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What identifies the content: runs find finished stages by it."""
+        if self.known_fingerprint is not None:
+            return self.known_fingerprint
+        digest = hashlib.blake2b(digest_size=16)
+        for array in (self.observations, self.factors):
+            digest.update(f"{array.dtype}{array.shape}".encode())
+            for start in range(0, len(array), 4096):
+                digest.update(np.ascontiguousarray(array[start : start + 4096]).tobytes())
+        digest.update(repr(self.factor_info).encode())
+        return digest.hexdigest()
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """The values of one factor, by name."""
+        if name not in self.factor_names:
+            raise unknown("factor", name, self.factor_names)
+        return self.factors[:, self.factor_names.index(name)]
+
+    def take(self, rows: NDArray[np.integer] | Sequence[int], name: str | None = None) -> FactorData:
+        """The data set of the given rows, in their order."""
+        rows = np.asarray(rows)
+        return FactorData(name or self.name, self.observations[rows], self.factors[rows], self.factor_info)

@@ -1,0 +1,21 @@
+"""Errors that a user can act on."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """Bad input: one sentence that names the input and the remedy.
+
+    The command line prints the sentence and exits with code 2; no traceback is shown.
+    """
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
+    """The error for a misspelt name: what was given, the nearest known name, and all of them."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(names)}."
+    return InputError(f"there is no {kind} {name!r}; {hint}")
