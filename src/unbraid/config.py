@@ -1,0 +1,115 @@
+"""Frozen dataclasses to JSON and back, checked against their annotations."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import types
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from unbraid.errors import InputError, unknown
+
+T = TypeVar("T")
+
+
+def option(default: Any, help: str) -> Any:
+    """A configuration field with its default and the line that `unbraid methods NAME` prints for it."""
+    return dataclasses.field(default=default, metadata={"help": help})
+
+
+def to_json(config: Any) -> Any:
+    """Plain JSON of a configuration: dataclasses become objects, tuples become lists."""
+    if dataclasses.is_dataclass(config) and not isinstance(config, type):
+        return {f.name: to_json(getattr(config, f.name)) for f in dataclasses.fields(config)}
+    if isinstance(config, tuple | list):
+        return [to_json(item) for item in config]
+    return config
+
+
+def from_json(cls: type[T], values: Mapping[str, Any]) -> T:
+    """The configuration of class `cls` with these values; what is not named keeps its default."""
+    hints = get_type_hints(cls)
+    known = [f.name for f in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    for name in values:
+        if name not in known:
+            raise unknown(f"option of {label(cls)}", name, known)
+    return cls(**{name: _convert(hints[name], value, f"{label(cls)}.{name}") for name, value in values.items()})
+
+
+def digest(value: Any) -> str:
+    """A short hash of anything that `to_json` understands; equal content, equal hash."""
+    text = json.dumps(to_json(value), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+
+def parse(hint: Any, text: str, where: str) -> Any:
+    """A value given as text on the command line, read as the annotation says."""
+    if _accepts(hint, str) and not _accepts(hint, int):
+        if text == "none" and _accepts(hint, type(None)):
+            return None
+        return _convert(hint, text, where)
+    try:
+        value = json.loads(text.lower() if text.lower() in ("true", "false", "none") else text)
+    except json.JSONDecodeError:
+        value = None if text == "none" else text
+    return _convert(hint, value, where)
+
+
+def label(cls: type) -> str:
+    """How a configuration class is called in messages: the name it has on the command line."""
+    return str(getattr(cls, "name", cls.__name__))
+
+
+def _accepts(hint: Any, kind: type) -> bool:
+    if get_origin(hint) in (Union, types.UnionType):
+        return any(_accepts(part, kind) for part in get_args(hint))
+    if get_origin(hint) is Literal:
+        return any(isinstance(choice, kind) for choice in get_args(hint))
+    return hint is kind or (kind is int and hint is float)
+
+
+def _convert(hint: Any, value: Any, where: str) -> Any:
+    """The value as the annotation wants it, or an error that says what was expected."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        if value not in arguments:
+            raise unknown(f"value for {where}:", str(value), map(str, arguments))
+        return value
+    if origin in (Union, types.UnionType):
+        for part in arguments:
+            try:
+                return _convert(part, value, where)
+            except InputError:
+                continue
+        raise _mismatch(where, value, " or ".join(_describe(part) for part in arguments))
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise _mismatch(where, value, "a list")
+        inner = arguments[:1] * len(value) if arguments[-1:] == (Ellipsis,) else arguments
+        if len(inner) != len(value):
+            raise _mismatch(where, value, f"a list of {len(inner)} values")
+        return tuple(_convert(part, item, where) for part, item in zip(inner, value, strict=True))
+    if dataclasses.is_dataclass(hint):
+        if isinstance(value, hint):  # type: ignore[arg-type]
+            return value
+        if not isinstance(value, Mapping):
+            raise _mismatch(where, value, "an object of options")
+        return from_json(hint, value)  # type: ignore[arg-type]
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if hint is int and isinstance(value, bool):
+        raise _mismatch(where, value, _describe(hint))
+    if not isinstance(value, hint):
+        raise _mismatch(where, value, _describe(hint))
+    return value
+
+
+def _describe(hint: Any) -> str:
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "a word", type(None): "none"}
+    return names.get(hint, getattr(hint, "__name__", str(hint)))
+
+
+def _mismatch(where: str, value: Any, expected: str) -> InputError:
+    return InputError(f"{where} must be {expected}, not {value!r}.")

@@ -1,0 +1,146 @@
+"""The papers' encoders and decoders by name, for any image size, with a `width` for smaller machines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from unbraid.errors import InputError
+
+NetworkName = Literal["auto", "conv", "conv-bn", "conv-celeba", "mlp"]
+
+
+@dataclass(frozen=True)
+class ConvStack:
+    """A convolutional stack as a paper's appendix lists it, for 64×64 images."""
+
+    channels: tuple[int, ...]  # of the 4×4 stride-2 convolutions
+    hidden: int  # units of the layer between maps and codes
+    batch_norm: bool
+
+
+CONV_STACKS = {
+    # Locatello et al. 2019; table 2 of Mita et al. 2021 (IDVAE).
+    "conv": ConvStack((32, 32, 64, 64), 256, batch_norm=False),
+    # Chen et al. 2018, appendix H.1: 3-D faces and chairs; CelebA.
+    "conv-bn": ConvStack((32, 32, 64, 64), 512, batch_norm=True),
+    "conv-celeba": ConvStack((64, 128, 128, 256), 512, batch_norm=True),
+}
+# Chen et al. 2018, appendix H.1: the fully connected nets for dSprites. MS-VAE, appendix C: 400 units for traces.
+IMAGE_UNITS, VECTOR_UNITS = 1200, 400
+SMALLEST_MAP = 4
+
+
+class Encoder(nn.Module):
+    """A trunk, then a linear head that may also see other variables (labels, in IVAE and IDVAE)."""
+
+    def __init__(
+        self, shape: tuple[int, ...], outputs: int, *, network: NetworkName = "auto", width: float = 1.0, extra: int = 0
+    ) -> None:
+        super().__init__()
+        chosen = choose(network, shape)
+        if chosen == "mlp":
+            features = scaled(IMAGE_UNITS if len(shape) == 3 else VECTOR_UNITS, width)
+            self.trunk = nn.Sequential(nn.Flatten(), *mlp(prod(shape), features, features, activation=nn.ReLU))
+        else:
+            features = scaled(CONV_STACKS[chosen].hidden, width)
+            self.trunk = conv_trunk(CONV_STACKS[chosen], shape, features, width)
+        self.head = nn.Linear(features + extra, outputs)
+
+    def forward(self, x: Tensor, extra: Tensor | None = None) -> Tensor:
+        """[b, output] from observations [b, …] and, where the net was built for them, other values [b, extra]."""
+        features = self.trunk(x)
+        return self.head(features if extra is None else torch.cat((features, extra), dim=1))  # type: ignore[no-any-return]
+
+
+def decoder(
+    inputs: int, shape: tuple[int, ...], *, network: NetworkName = "auto", width: float = 1.0
+) -> nn.Sequential:
+    """A network from codes to observations (logits, for images): the mirror of `Encoder`."""
+    chosen = choose(network, shape)
+    if chosen == "mlp":
+        units = scaled(IMAGE_UNITS if len(shape) == 3 else VECTOR_UNITS, width)
+        layers = mlp(inputs, units, units, units, activation=nn.Tanh)
+        return nn.Sequential(*layers, nn.Linear(units, prod(shape)), nn.Unflatten(1, shape))
+    stack = CONV_STACKS[chosen]
+    maps = map_sizes(shape)[::-1]  # from the smallest map up to the image
+    channels = (*widths(stack, len(maps) - 1, width)[::-1], shape[0])
+    hidden, lowest = scaled(stack.hidden, width), (channels[0], *maps[0])
+    hidden_norm = [nn.BatchNorm1d(hidden)] if stack.batch_norm else []
+    layers = [nn.Linear(inputs, hidden), *hidden_norm, nn.ReLU(), nn.Linear(hidden, prod(lowest))]
+    layers += [nn.Unflatten(1, lowest), *map_norm(stack, channels[0]), nn.ReLU()]
+    for step in range(len(maps) - 2):
+        layers += [upsampling(channels[step], channels[step + 1], maps[step], maps[step + 1], kernel=4)]
+        layers += [*map_norm(stack, channels[step + 1]), nn.ReLU()]
+    layers.append(upsampling(channels[-2], channels[-1], maps[-2], maps[-1], kernel=4))
+    return nn.Sequential(*layers)
+
+
+def conv_trunk(stack: ConvStack, shape: tuple[int, ...], features: int, width: float) -> nn.Sequential:
+    """Strided convolutions down to a map of some 4×4, then one hidden layer."""
+    maps = map_sizes(shape)
+    channels = (shape[0], *widths(stack, len(maps) - 1, width))
+    layers: list[nn.Module] = []
+    for before, after in zip(channels[:-1], channels[1:], strict=True):
+        layers += [nn.Conv2d(before, after, 4, stride=2, padding=1), *map_norm(stack, after), nn.ReLU()]
+    layers += [nn.Flatten(), nn.Linear(channels[-1] * prod(maps[-1]), features)]
+    layers += [nn.BatchNorm1d(features), nn.ReLU()] if stack.batch_norm else [nn.ReLU()]
+    return nn.Sequential(*layers)
+
+
+def choose(network: NetworkName, shape: tuple[int, ...]) -> str:
+    """The stack that `auto` stands for, and a check that a named one fits the data."""
+    is_large_image = len(shape) == 3 and min(shape[1:]) >= 2 * SMALLEST_MAP
+    if network == "auto":
+        return "conv" if is_large_image else "mlp"
+    if network != "mlp" and not is_large_image:
+        raise InputError(
+            f"network {network!r} needs images of at least {2 * SMALLEST_MAP}×{2 * SMALLEST_MAP}; "
+            f"these observations have shape {shape}: use --network mlp."
+        )
+    return network
+
+
+def map_sizes(shape: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Heights and widths of the maps from the image down: halved while at least 4 remain."""
+    sizes = [(shape[1], shape[2])]
+    while min(sizes[-1]) // 2 >= SMALLEST_MAP:
+        sizes.append((sizes[-1][0] // 2, sizes[-1][1] // 2))
+    return sizes
+
+
+def widths(stack: ConvStack, count: int, width: float) -> tuple[int, ...]:
+    """Channels of `count` convolutions: smaller images drop the first, larger ones repeat the last."""
+    channels = stack.channels[-count:] if count <= len(stack.channels) else stack.channels
+    channels += channels[-1:] * (count - len(channels))
+    return tuple(scaled(c, width) for c in channels)
+
+
+def scaled(units: int, width: float) -> int:
+    """A layer's units at a fraction of the paper's width."""
+    return max(4, round(units * width))
+
+
+def map_norm(stack: ConvStack, channels: int) -> list[nn.Module]:
+    """Batch normalisation where the stack has it."""
+    return [nn.BatchNorm2d(channels)] if stack.batch_norm else []
+
+
+def upsampling(before: int, after: int, small: tuple[int, int], large: tuple[int, int], kernel: int) -> nn.Module:
+    """A stride-2 transposed convolution from maps of exactly `small` to exactly `large`, which may be odd."""
+    padding = (kernel - 1) // 2
+    plain = tuple(2 * (s - 1) + kernel - 2 * padding for s in small)
+    extra = (large[0] - plain[0], large[1] - plain[1])
+    return nn.ConvTranspose2d(before, after, kernel, stride=2, padding=padding, output_padding=extra)
+
+
+def mlp(*units: int, activation: type[nn.Module]) -> list[nn.Module]:
+    """Fully connected layers through these numbers of units, each followed by its activation."""
+    layers: list[nn.Module] = []
+    for before, after in zip(units[:-1], units[1:], strict=True):
+        layers += [nn.Linear(before, after), activation()]
+    return layers

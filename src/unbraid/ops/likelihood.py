@@ -1,0 +1,47 @@
+"""Observation models p(x | decoder output): negative log-likelihood and mean."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from unbraid.ops.gaussian import LOG_2PI
+
+Likelihood = Literal["bernoulli", "gaussian", "laplace"]
+
+
+def mean(likelihood: Likelihood, output: Tensor) -> Tensor:
+    """The mean of p(x | output). Image decoders end in logits, so every image model has a mean in [0, 1]."""
+    bounded = likelihood == "bernoulli" or output.ndim == 4
+    return output.sigmoid() if bounded else output
+
+
+def nll(likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1.0) -> Tensor:
+    """−log p(x | output): **summed over the values of an observation, averaged over the batch**.
+
+    Bernoulli is a cross-entropy with logits. Gaussian and Laplace have the fixed standard deviation or width
+    `scale`; their constants are kept, so the ELBO is a bound on a density.
+    """
+    if likelihood == "bernoulli":
+        total = F.binary_cross_entropy_with_logits(output, x, reduction="sum")
+        return total / len(x)
+    error = x - mean(likelihood, output)
+    values = x[0].numel()
+    if likelihood == "gaussian":
+        return 0.5 * (error.square().sum() / (len(x) * scale**2) + values * (LOG_2PI + 2 * math.log(scale)))
+    return error.abs().sum() / (len(x) * scale) + values * math.log(2 * scale)
+
+
+def sample(likelihood: Likelihood, output: Tensor, scale: float = 1.0) -> Tensor:
+    """A draw from p(x | output)."""
+    centre = mean(likelihood, output)
+    if likelihood == "bernoulli":
+        return torch.bernoulli(centre)
+    if likelihood == "gaussian":
+        return centre + scale * torch.randn_like(centre)
+    uniform = torch.rand_like(centre) - 0.5
+    return centre - scale * uniform.sign() * torch.log1p(-2 * uniform.abs())

@@ -1,0 +1,71 @@
+"""Estimates of log q(z) and log ∏ⱼ q(zⱼ) from a minibatch (Chen et al. 2018, appendix B)."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from unbraid.ops import gaussian
+
+Estimator = Literal["mws", "mss"]
+# Pairs whose latents are kept in memory at a time: [block, component, latent] stays near 32 MB.
+_PAIRS_IN_MEMORY = 8_000_000
+
+
+def stratified_weights(batch: int, dataset_size: int, odd: Tensor) -> Tensor:
+    """log weights of minibatch-stratified sampling (S6), [sample, component]; each row sums to one.
+
+    With M = batch − 1 others: a row's own component weighs 1/N, one other (`odd`, [sample], an offset in
+    1 … M from the row's own index) weighs (N−M)/(NM), and the remaining M−1 weigh 1/M.
+    """
+    others, n = batch - 1, dataset_size
+    rows = torch.arange(batch, device=odd.device)
+    weights = torch.full((batch, batch), -math.log(max(1, others)), device=odd.device)
+    if n > others:
+        weights[rows, (rows + odd) % batch] = math.log((n - others) / (n * max(1, others)))
+    weights[rows, rows] = -math.log(n)
+    return weights
+
+
+def aggregate_posterior(
+    z: Tensor, mean: Tensor, log_var: Tensor, *, dataset_size: int, estimator: Estimator
+) -> tuple[Tensor, Tensor]:
+    """log q(z) and Σⱼ log q(zⱼ), each [sample], for samples z of the posteriors in the same batch.
+
+    `mws` is S4: an unweighted sum over the batch, divided by N·M. It is biased (at full batch it is q(z)/N), which
+    is fine for gradients and wrong as a figure. `mss` is S6: unbiased for q(z) and for every q(zⱼ). The weights go
+    in once, after the sum over latents for log q(z), and for each latent for log q(zⱼ).
+    """
+    batch = len(z)
+    if estimator == "mws":
+        weights = torch.full((batch, batch), -math.log(dataset_size * batch), device=z.device)
+    else:
+        odd = torch.randint(1, max(2, batch), (batch,), device=z.device)
+        weights = stratified_weights(batch, max(dataset_size, batch), odd)
+    return weighted_mixture(z, mean, log_var, weights)
+
+
+def weighted_mixture(z: Tensor, mean: Tensor, log_var: Tensor, log_weights: Tensor) -> tuple[Tensor, Tensor]:
+    """log Σₘ wₘ N(z; m) over all latents together, and summed over latents one by one; both [sample]."""
+    block = max(1, _PAIRS_IN_MEMORY // mean.numel())
+    if block >= len(z):
+        return _mixture_block(z, mean, log_var, log_weights)
+    # A large batch goes block by block, and each block is computed again on the way back: what is kept for the
+    # gradient then grows with the batch, not with its square times the latents.
+    blocks = [
+        checkpoint(_mixture_block, rows, mean, log_var, weights, use_reentrant=False, preserve_rng_state=False)
+        for rows, weights in zip(z.split(block), log_weights.split(block), strict=True)
+    ]
+    joint, product = zip(*blocks, strict=True)
+    return torch.cat(joint), torch.cat(product)
+
+
+def _mixture_block(z: Tensor, mean: Tensor, log_var: Tensor, log_weights: Tensor) -> tuple[Tensor, Tensor]:
+    pairs = gaussian.log_prob(z[:, None], mean[None], log_var[None])  # [sample, component, latent]
+    joint = torch.logsumexp(pairs.sum(2) + log_weights, dim=1)
+    product = torch.logsumexp(pairs + log_weights[:, :, None], dim=1).sum(1)
+    return joint, product
