@@ -38,13 +38,22 @@ class Batch:
 
 
 class Terms:
-    """A loss: the total that is minimised and the named parts that are logged."""
+    """A loss: the total that is minimised and the named parts that are logged.
+
+    A part may be a function, for figures that cost something: it is called on the steps that are logged, before the
+    weights change.
+    """
 
     __slots__ = ("parts", "total")
 
-    def __init__(self, total: Tensor, **parts: Tensor) -> None:
+    def __init__(self, total: Tensor, **parts: Tensor | Callable[[], Tensor]) -> None:
         self.total = total
         self.parts = parts
+
+    def values(self) -> dict[str, float]:
+        """Total and parts as numbers."""
+        computed = {name: part() if callable(part) else part for name, part in self.parts.items()}
+        return {"total": self.total.item(), **{name: value.item() for name, value in computed.items()}}
 
 
 @dataclass(frozen=True)

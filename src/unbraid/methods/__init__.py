@@ -1,0 +1,36 @@
+"""Every method, one file each. To add one: write its file, and name it here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from unbraid.config import from_json, to_json
+from unbraid.core import MethodConfig
+from unbraid.errors import unknown
+from unbraid.methods.annealed_vae import AnnealedVAE
+from unbraid.methods.beta_tcvae import BetaTCVAE
+from unbraid.methods.beta_vae import VAE, BetaVAE
+from unbraid.methods.ms_vae import MSVAE
+
+METHODS: tuple[type[MethodConfig], ...] = (VAE, BetaVAE, AnnealedVAE, BetaTCVAE, MSVAE)
+
+__all__ = ["METHODS", "MSVAE", "VAE", "AnnealedVAE", "BetaTCVAE", "BetaVAE", "by_name", "describe", "restore"]
+
+
+def by_name(name: str, more: Sequence[type[MethodConfig]] = ()) -> type[MethodConfig]:
+    """The configuration class of a method, by its name on the command line; `more` are methods of your own."""
+    known = {config.name: config for config in (*METHODS, *more)}
+    if name not in known:
+        raise unknown("method", name, known)
+    return known[name]
+
+
+def describe(config: MethodConfig) -> dict[str, Any]:
+    """A configuration as it stands in `config.json`."""
+    return {"method": config.name, "options": to_json(config)}
+
+
+def restore(description: Mapping[str, Any], more: Sequence[type[MethodConfig]] = ()) -> MethodConfig:
+    """The configuration that `describe` wrote down."""
+    return from_json(by_name(description["method"], more), description["options"])

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from unbraid.nets.stacks import VECTOR_UNITS, scaled, upsampling
+from unbraid.nets.stacks import VECTOR_UNITS, mlp, scaled, upsampling
 
 
 def adain(activations: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
@@ -103,3 +103,16 @@ class AdainVectors(nn.Module):
         for layer, style in zip(self.layers, self.styles(z), strict=True):
             h = F.relu(adain(layer(h), *style))
         return self.out(h)  # type: ignore[no-any-return]
+
+
+def residual_trunk(shape: tuple[int, ...], width: float) -> tuple[nn.Sequential, int]:
+    """The encoder's body for the residual x − y, as wide as the decoder's way down, and its number of features."""
+    if len(shape) == 1:
+        units = scaled(VECTOR_UNITS, width)
+        return nn.Sequential(*mlp(shape[0], units, units, activation=nn.ReLU)), units
+    maps = halvings(shape)
+    channels = [shape[0], *(scaled(64 * 2**step, width) for step in range(len(maps) - 1))]
+    layers: list[nn.Module] = []
+    for before, after in zip(channels[:-1], channels[1:], strict=True):
+        layers += [nn.Conv2d(before, after, 5, stride=2, padding=2), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Flatten()), channels[-1] * prod(maps[-1])

@@ -1,0 +1,1 @@
+"""Every result of the papers as a runnable study."""

@@ -1,0 +1,86 @@
+"""MS-VAE's second stage (Improving the Reconstruction of Disentangled Representation Learners, §3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from torch import Tensor, nn
+
+from unbraid.config import option
+from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Posterior, Terms, Update
+from unbraid.errors import InputError
+from unbraid.methods.gaussian import check_likelihood
+from unbraid.nets.adain import AdainMaps, AdainVectors, residual_trunk
+from unbraid.ops import likelihood
+from unbraid.ops.gaussian import DiagonalGaussian
+from unbraid.ops.likelihood import Likelihood
+
+
+@dataclass(frozen=True, kw_only=True)
+class MSVAE(MethodConfig):
+    """MS-VAE: a conditional VAE p(x | y, z) that gives back the detail that stage 1 threw away."""
+
+    name: ClassVar[str] = "ms-vae"
+    conditional: ClassVar[bool] = True
+    latents: int = option(5, "number of residual codes z")
+    beta: float = option(1.0, "weight of the KL term")
+    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
+    scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
+    width: float = option(1.0, "fraction of the paper's units in every layer")
+    batch_size: int = option(32, "observations in a training batch, over all devices")
+    adam: Adam = option(Adam(), "optimiser")
+    condition: Literal["sample", "mean"] = option("sample", "y from a draw of stage 1's codes or from their means")
+    draws: int = option(1, "how many y are made for each observation (appendix I)")
+
+    def build(self, data: DataSpec) -> MSVAEModel:
+        """The untrained second stage."""
+        return MSVAEModel(self, data)
+
+
+class MSVAEModel(Method):
+    """Eq. 2, term (b): z explains x − y and enters the decoder through AdaIN only."""
+
+    def __init__(self, config: MSVAE, data: DataSpec) -> None:
+        super().__init__()
+        check_likelihood(config.likelihood, data)
+        self.config = config
+        trunk, features = residual_trunk(data.shape, config.width)
+        self.encoder = nn.Sequential(trunk, nn.Linear(features, 2 * config.latents))
+        if data.is_image:
+            self.decoder: nn.Module = AdainMaps(data.shape, config.latents, config.width)
+        else:
+            self.decoder = AdainVectors(data.shape[0], config.latents, config.width)
+
+    def posterior(self, x: Tensor, y: Tensor) -> DiagonalGaussian:
+        """q(z | x, y), from the residual."""
+        return DiagonalGaussian.from_parameters(self.encoder(x - y))
+
+    def loss(self, batch: Batch, step: int) -> Terms:
+        """−log p(x | y, z) + β·KL[q(z | x, y) ‖ p(z)]."""
+        y = given(batch.y)
+        q = self.posterior(batch.x, y)
+        output = self.decoder(y, q.rsample())
+        reconstruction = likelihood.nll(self.config.likelihood, output, batch.x, self.config.scale)
+        kl = q.kl()
+        return Terms(reconstruction + self.config.beta * kl, reconstruction=reconstruction, kl=kl)
+
+    def updates(self) -> tuple[Update, ...]:
+        """One step for encoder and decoder."""
+        return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)
+
+    def encode(self, x: Tensor, y: Tensor | None = None) -> dict[str, Posterior]:
+        """q(z | x, y), under the key `z`."""
+        return {"z": self.posterior(x, given(y))}
+
+    def decode(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
+        """The mean of p(x | y, z)."""
+        return likelihood.mean(self.config.likelihood, self.decoder(given(y), codes["z"]))
+
+
+def given(y: Tensor | None) -> Tensor:
+    """y, which a second stage cannot do without."""
+    if y is None:
+        raise InputError("ms-vae is a second stage: name a first one, as in --method beta-tcvae ms-vae.")
+    return y
