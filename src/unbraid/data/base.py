@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,8 @@ class FactorData:
     factor_info: tuple[Factor, ...] = ()
     # What the loaders of built-in data know about themselves without reading gigabytes.
     known_fingerprint: str | None = field(default=None, repr=False)
+    # `load(name, **arguments)` makes this data set again; None where it did not come from `load`.
+    arguments: Mapping[str, Any] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse tables that cannot be right, by name."""

@@ -1,0 +1,146 @@
+"""The cache folder: arrays are made once, stored whole or not at all, and opened memory-mapped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from unbraid.errors import InputError
+
+IN_MEMORY_LIMIT = 1 << 29  # what is kept in memory when the folder cannot be written
+
+
+def folder() -> Path:
+    """Where data is kept: `UNBRAID_DATA`, else `unbraid` in the user's cache folder."""
+    if place := os.environ.get("UNBRAID_DATA"):
+        return Path(place).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "unbraid"
+
+
+def readable_size(count: float) -> str:
+    """1234567 → '1.2 MB'."""
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+@contextlib.contextmanager
+def complete_file(path: Path) -> Iterator[Path]:
+    """A temporary file beside `path` that takes its place if the body succeeds and is gone if it fails."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+    os.close(handle)
+    partial = Path(name)
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def cannot_write(path: Path, error: OSError) -> InputError:
+    """The error for a folder that is full or read-only."""
+    why = error.strerror or str(error)
+    return InputError(
+        f"cannot write to the data folder {str(path)!r} ({why}); make room there, or set UNBRAID_DATA to another folder."
+    )
+
+
+def opened(path: Path) -> NDArray[Any] | None:
+    """The stored array, memory-mapped; None if there is none or it is damaged."""
+    try:
+        # Copy-on-write: the file stays as it is, and torch.from_numpy has no reason to warn.
+        return np.load(path, mmap_mode="c", allow_pickle=False)  # type: ignore[no-any-return]
+    except (FileNotFoundError, NotADirectoryError, ValueError, EOFError):
+        return None
+
+
+def stored(
+    file: str,
+    shape: tuple[int, ...],
+    dtype: DTypeLike,
+    blocks: Callable[[], Iterable[NDArray[Any]]],
+    label: str,
+) -> NDArray[Any]:
+    """The array of that name in the cache; made from `blocks` (consecutive rows) the first time.
+
+    Where the folder cannot be written, small arrays are made in memory with a warning; large ones raise.
+    """
+    path = folder() / file
+    array = opened(path)
+    if array is not None and array.shape == shape and array.dtype == np.dtype(dtype):
+        return array
+    size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    try:
+        write_blocks(path, shape, dtype, blocks(), label)
+    except OSError as error:
+        problem = cannot_write(path.parent, error)
+        if size > IN_MEMORY_LIMIT:
+            raise problem from error
+        warnings.warn(f"{problem} {label} is kept in memory this time.", stacklevel=3)
+        return np.concatenate(list(blocks()))
+    array = opened(path)
+    if array is None:
+        raise InputError(f"{str(path)!r} was written but cannot be read back; check the disk.")
+    return array
+
+
+def write_blocks(
+    path: Path, shape: tuple[int, ...], dtype: DTypeLike, blocks: Iterable[NDArray[Any]], label: str
+) -> None:
+    """Write consecutive rows as one .npy file: streamed, so that it may be larger than memory."""
+    dtype = np.dtype(dtype)
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if shutil.disk_usage(path.parent).free < size:
+        raise OSError(28, f"{readable_size(size)} are needed and not free")
+    with complete_file(path) as partial, partial.open("wb") as out, progress(label, shape[0]) as advance:
+        header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_2_0(out, header)
+        rows = 0
+        for block in blocks:
+            # Plain writes, not a writable map: a full disk is then an error and not a crash.
+            out.write(np.ascontiguousarray(block, dtype).data)
+            rows += len(block)
+            advance(len(block))
+        if rows != shape[0]:
+            raise InputError(f"{label}: {rows} rows arrived where {shape[0]} were announced.")
+
+
+@contextlib.contextmanager
+def progress(label: str, total: float | None, unit: str = "rows") -> Iterator[Callable[[float], None]]:
+    """A progress bar on the terminal's error stream; one plain line where that is not a terminal."""
+    if not sys.stderr.isatty():
+        if total is None or total >= 5000:
+            print(f"unbraid: {label} …", file=sys.stderr)
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    amount = DownloadColumn() if unit == "bytes" else TextColumn("{task.percentage:3.0f} %")
+    columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda count: bar.advance(task, count)
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        return os.cpu_count() or 1

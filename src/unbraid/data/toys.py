@@ -1,0 +1,69 @@
+"""`toys`: objects of simple solids on a turntable, ray-cast. Pose is the factor; identity is the detail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.data import cache, raycast, toys_animals, toys_scene
+from unbraid.data.base import Factor, FactorData
+from unbraid.data.solids import Dice, standing
+from unbraid.errors import InputError
+
+VERSION = 1  # raise it when a pixel changes: caches and fingerprints follow
+OBJECTS, AZIMUTHS = 200, 24
+ELEVATIONS = (8.0, 23.0, 38.0, 53.0)  # degrees
+FAMILIES = (
+    toys_scene.car,
+    toys_animals.beast,
+    toys_scene.aeroplane,
+    toys_scene.truck,
+    toys_animals.bird,
+    toys_scene.boat,
+    toys_animals.robot,
+    toys_scene.tractor,
+    toys_scene.locomotive,
+    toys_animals.turtle,
+)
+
+
+def load(objects: int = OBJECTS) -> FactorData:
+    """The first `objects` toys in all 96 poses; rows go through azimuth first, then elevation, then object."""
+    if not 1 <= objects <= OBJECTS:
+        raise InputError(f"toys: objects={objects} is out of range; there are 1 to {OBJECTS}.")
+    poses = AZIMUTHS * len(ELEVATIONS)
+    shape = (objects * poses, raycast.SIDE, raycast.SIDE, 3)
+    images = cache.stored(
+        f"toys/toys-v{VERSION}-{objects}.npy", shape, np.uint8, lambda: drawn(objects), f"drawing {objects} toys"
+    )
+    grid = np.indices((objects, len(ELEVATIONS), AZIMUTHS)).reshape(3, -1)
+    info = (
+        Factor("azimuth", AZIMUTHS, "cyclic"),
+        Factor("elevation", len(ELEVATIONS), "ordinal"),
+        Factor("object", objects, "categorical"),
+    )
+    return FactorData(
+        "toys",
+        images,
+        grid[::-1].T.astype(np.float64),
+        info,
+        known_fingerprint=f"toys-v{VERSION}-{objects}",
+        arguments={} if objects == OBJECTS else {"objects": objects},
+    )
+
+
+def drawn(objects: int) -> Iterator[NDArray[np.uint8]]:
+    """The images of each object in turn; NumPy lets threads run side by side."""
+    with ThreadPoolExecutor(min(cache.cores(), 8)) as pool:
+        yield from pool.map(draw, range(objects))
+
+
+def draw(index: int) -> NDArray[np.uint8]:
+    """All poses of one object, [96, SIDE, SIDE, 3]."""
+    solids, middle = standing(FAMILIES[index % len(FAMILIES)](Dice(VERSION, index)))
+    azimuth = 2 * np.pi * np.arange(AZIMUTHS) / AZIMUTHS
+    views = [raycast.cameras(azimuth, np.deg2rad(degrees), middle) for degrees in ELEVATIONS]
+    return np.concatenate([raycast.render(solids, view) for view in views])
