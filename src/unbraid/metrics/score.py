@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -21,3 +24,25 @@ class Score:
 
     def __float__(self) -> float:
         return self.value
+
+    def to_json(self) -> dict[str, Any]:
+        """The score as JSON can hold it: arrays become lists, values that are not finite become null."""
+        return {
+            "value": _plain(self.value),
+            "interval": None if self.interval is None else _plain(self.interval),
+            "details": _plain(self.details),
+        }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    return value
