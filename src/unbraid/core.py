@@ -108,8 +108,12 @@ class Method(nn.Module, ABC):
 class Encodes(Protocol):
     """A method that finds codes: keys `c` (classes), `u` (class-related or observed), `z` (the rest)."""
 
-    def encode(self, x: Tensor, y: Tensor | None = None) -> dict[str, Posterior]:
-        """The posterior of each group of codes; `y` is the earlier stages' output, for later stages."""
+    def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
+        """The posterior of each group of codes.
+
+        `y` is the earlier stages' output, for later stages; `labels` [b, factor] are there for methods that
+        declare `encoder_needs_labels`, and ignored by all others.
+        """
 
 
 @runtime_checkable

@@ -48,7 +48,7 @@ class GaussianVAE(Method, ABC):
         """−log p(x | z), summed over values and averaged over the batch."""
         return likelihood.nll(self.likelihood, self.decoder(z), x, self.scale)
 
-    def encode(self, x: Tensor, y: Tensor | None = None) -> dict[str, Posterior]:
+    def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """q(z | x), under the key `z`."""
         return {"z": self.posterior(x)}
 

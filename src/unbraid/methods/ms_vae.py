@@ -70,7 +70,7 @@ class MSVAEModel(Method):
         """One step for encoder and decoder."""
         return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)
 
-    def encode(self, x: Tensor, y: Tensor | None = None) -> dict[str, Posterior]:
+    def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """q(z | x, y), under the key `z`."""
         return {"z": self.posterior(x, given(y))}
 

@@ -1,0 +1,99 @@
+"""Batches without a loader: rows of an array in memory, as a pure function of the seed and the draw's number."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from unbraid.core import Batch, DataSpec
+from unbraid.data.base import FactorData
+from unbraid.errors import InputError
+
+
+def mix(*parts: int | str) -> int:
+    """A seed for each purpose from the run's seed and the purpose's name or number."""
+    return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest(), "little")
+
+
+def as_network_input(observations: Tensor, device: torch.device) -> Tensor:
+    """Stored rows as networks see them: images [b, h, w, c] of bytes become [b, c, h, w] in [0, 1], channels-last."""
+    moved = observations.to(device, non_blocking=True)
+    if moved.ndim == 4:
+        return moved.permute(0, 3, 1, 2).float().div_(255)
+    return moved.float()
+
+
+def as_stored(values: Tensor) -> NDArray[np.uint8] | NDArray[np.float32]:
+    """The inverse of `as_network_input`, rounded to bytes for images."""
+    if values.ndim == 4:
+        return values.clamp(0, 1).mul(255).round().to(torch.uint8).permute(0, 2, 3, 1).cpu().numpy()
+    return values.float().cpu().numpy()
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What a stage is trained on: the data set, the labels it may see, and what earlier stages make of it."""
+
+    data: FactorData
+    labels: NDArray[np.float64]  # [n, factor], NaN where missing or withheld
+    y: NDArray[np.uint8] | NDArray[np.float32] | None = None  # [draws·n, …]; draw k of row i stands at k·n + i
+
+    @property
+    def spec(self) -> DataSpec:
+        """What methods may know when they build their networks."""
+        return DataSpec(self.data.shape, len(self.data), self.data.factor_info)
+
+
+class BatchSource:
+    """Draws batches. Each update has its own order of rows: shuffled epochs without their incomplete last batch."""
+
+    def __init__(self, source: TrainingData, *, seed: int, device: torch.device, rank: int = 0, world: int = 1) -> None:
+        self.seed, self.device, self.rank, self.world = seed, device, rank, world
+        self.size = len(source.data)
+        self.x = _resident(source.data.observations, device)
+        self.y = None if source.y is None else _resident(source.y, device)
+        self.labels = torch.from_numpy(source.labels.astype(np.float32)).to(device)
+        labelled = ~np.isnan(source.labels).any(axis=1) if source.labels.shape[1] else np.zeros(self.size, dtype=bool)
+        self.rows = {"train": torch.arange(self.size), "labelled": torch.from_numpy(np.flatnonzero(labelled))}
+        self._orders: dict[tuple[str, str], tuple[int, Tensor]] = {}
+
+    def batch(self, update: str, stream: str, batch_size: int, draw: int) -> Batch:
+        """The batch of this number for this update; each process of a group gets its share of the rows."""
+        index = self._index(update, stream, batch_size, draw)[self.rank :: self.world]
+        y = None
+        if self.y is not None:
+            draws = len(self.y) // self.size
+            shift = mix(self.seed, "y", draw) % draws if draws > 1 else 0
+            y = as_network_input(_pick(self.y, index + shift * self.size), self.device)
+        labels = self.labels.index_select(0, index.to(self.device))
+        return Batch(as_network_input(_pick(self.x, index), self.device), index, labels, y)
+
+    def _index(self, update: str, stream: str, batch_size: int, draw: int) -> Tensor:
+        rows = self.rows[stream]
+        size = min(batch_size, len(rows))
+        if size == 0:
+            raise InputError("this method learns from labels and there are none: name labelled factors or more labels.")
+        epoch, position = divmod(draw, len(rows) // size)
+        known_epoch, order = self._orders.get((update, stream), (-1, rows))
+        if known_epoch != epoch:
+            generator = torch.Generator().manual_seed(mix(self.seed, update, stream, epoch))
+            order = rows[torch.randperm(len(rows), generator=generator)]
+            self._orders[update, stream] = (epoch, order)
+        return order[position * size : (position + 1) * size]
+
+
+def _resident(array: NDArray[np.uint8] | NDArray[np.float32], device: torch.device) -> Tensor:
+    """The array as a tensor: on the accelerator if it takes less than a third of the free memory, else on the host."""
+    tensor = torch.from_numpy(array)
+    if device.type == "cuda" and tensor.nbytes < torch.cuda.mem_get_info(device)[0] / 3:
+        return tensor.to(device)
+    return tensor
+
+
+def _pick(rows: Tensor, index: Tensor) -> Tensor:
+    return rows.index_select(0, index.to(rows.device))
