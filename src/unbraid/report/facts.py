@@ -1,0 +1,199 @@
+"""What was run, at which scale and under which conventions, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from unbraid.report import scores, words
+from unbraid.report.pictures import IN_USE
+from unbraid.report.read import Metric, RunFiles, Stage
+
+Rows = tuple[tuple[str, str], ...]
+DISENTANGLEMENT = ("mig", "factor_score", "dci", "dci_disentanglement", "sap", "beta_score", "mcc")
+ERRORS = ("l2", "l1", "fid")
+
+
+@dataclass(frozen=True)
+class Card:
+    """The data or one stage: a title, the facts worth a glance, and the rest on demand."""
+
+    title: str
+    kicker: str
+    symbol: str
+    stage: int
+    facts: Rows
+    options: Rows
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A number that sums the run up."""
+
+    value: str
+    label: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What was run beside what the paper ran: (what, here, in the paper)."""
+
+    stage: int
+    method: str
+    rows: tuple[tuple[str, str, str], ...]
+    has_paper: bool
+
+
+def title(run: RunFiles) -> str:
+    """Methods and data in one line."""
+    methods = " → ".join(words.method(stage.method) for stage in run.stages) or "Untrained run"
+    return f"{methods} on {run.data.get('name', 'unnamed data')}"
+
+
+def cards(run: RunFiles) -> tuple[Card, ...]:
+    """The data and then every stage."""
+    return (_data_card(run), *(_stage_card(run, stage) for stage in run.stages))
+
+
+def _data_card(run: RunFiles) -> Card:
+    data = run.data
+    facts = []
+    if data.get("n") is not None:
+        facts.append(("observations", words.count(data["n"])))
+    if data.get("shape"):
+        facts.append(("each", words.shape(data["shape"]).replace("images", "image").replace("vectors", "a vector")))
+    factors = [_factor(f) for f in data.get("factors") or []]
+    facts.append(("factors", ", ".join(factors) if factors else "none known"))
+    rest = [*_rows(data.get("arguments") or {}), *_rows({"fingerprint": data.get("fingerprint", "–")})]
+    return Card(str(data.get("name", "unnamed data")), "Data", "x", 0, tuple(facts), tuple(rest))
+
+
+def _factor(given: Any) -> str:
+    if not isinstance(given, Mapping):
+        return str(given)
+    size = given.get("size")
+    return f"{given.get('name', '?')} ({size})" if size else str(given.get("name", "?"))
+
+
+def _stage_card(run: RunFiles, stage: Stage) -> Card:
+    facts = [("steps", words.count(stage.steps))]
+    if stage.parameters is not None:
+        facts.append(("parameters", words.count(stage.parameters)))
+    if stage.seconds is not None:
+        facts.append(("time", words.duration(stage.seconds)))
+    elif not stage.reused_from:
+        facts.append(("state", "not finished"))
+    if stage.reused_from:
+        facts.append(("reused from", str(stage.reused_from)))
+    symbol = words.symbols(len(run.stages))[stage.number - 1]
+    kicker = f"Stage {stage.number}" if len(run.stages) > 1 else "Method"
+    return Card(words.method(stage.method), kicker, symbol, stage.number, tuple(facts), _rows(stage.options))
+
+
+def _rows(given: Mapping[str, Any]) -> Rows:
+    return tuple((str(key).replace("_", " "), words.plain(value)) for key, value in given.items())
+
+
+def headlines(run: RunFiles) -> tuple[Headline, ...]:
+    """At most five numbers: disentanglement, error and what it was before, latents in use, time."""
+    by_name = {metric.name: metric for metric in run.metrics}
+    found = [_score(by_name[name]) for name in DISENTANGLEMENT if name in by_name][:2]
+    error = next((by_name[name] for name in ERRORS if name in by_name), None)
+    if error is not None:
+        found.append(_error(error, by_name))
+    known = run.latents.get(1)
+    if known is not None and known.information is not None:
+        used = int((known.information >= IN_USE).sum())
+        note = f"stage 1, at least {IN_USE} nats" if len(run.stages) > 1 else f"at least {IN_USE} nats"
+        found.append(Headline(f"{used} of {len(known.names)}", "latents in use", note))
+    seconds = [stage.seconds for stage in run.stages if stage.seconds is not None]
+    if seconds:
+        device = str(run.environment.get("device", ""))
+        found.append(Headline(words.duration(sum(seconds)), "training", device))
+    return tuple(found)
+
+
+def _score(metric: Metric) -> Headline:
+    interval = scores.interval_text(metric.interval)
+    return Headline(words.number(metric.value), words.metric(metric.name).short, interval)
+
+
+def _error(metric: Metric, by_name: Mapping[str, Metric]) -> Headline:
+    """The final error; where stage 1's is known, what share of it is left."""
+    before = stage_one(metric, by_name)
+    names = words.metric(metric.name)
+    if before is None or before <= 0:
+        return _score(metric)
+    return Headline(words.number(metric.value), names.short, f"{metric.value / before:.2f} × stage 1's {words.number(before)}")
+
+
+def stage_one(metric: Metric, by_name: Mapping[str, Metric]) -> float | None:
+    """The same metric for stage 1's output: a metric of its own (`l2/1`, `l2_stage_1`) or a detail."""
+    for name in (f"{metric.name}/1", f"{metric.name}_stage_1"):
+        if name in by_name:
+            return by_name[name].value
+    stored = metric.details.get("stage_1", metric.details.get("stages"))
+    if isinstance(stored, (list, tuple)) and len(stored) > 1:
+        stored = stored[0]
+    return float(stored) if isinstance(stored, (int, float)) else None
+
+
+def scales(run: RunFiles) -> tuple[Scale, ...]:
+    """For every stage steps, width, batch, data and seed, with the paper's setting where it is recorded."""
+    data = run.data
+    found = []
+    for stage in run.stages:
+        here: dict[str, Any] = {"steps": stage.steps}
+        here |= {key: stage.options[key] for key in ("width", "batch", "batch_size", "architecture") if key in stage.options}
+        here |= {"observations": data.get("n"), "seed": run.config.get("seed")}
+        names = [*here, *(key for key in stage.paper if key not in here)]
+        rows = tuple((name.replace("_", " "), _amount(here.get(name)), _amount(stage.paper.get(name))) for name in names)
+        found.append(Scale(stage.number, words.method(stage.method), rows, bool(stage.paper)))
+    return tuple(found)
+
+
+def _amount(value: Any) -> str:
+    if value is None:
+        return "–"
+    return words.count(value) if isinstance(value, int) and not isinstance(value, bool) else words.plain(value)
+
+
+def conventions(run: RunFiles) -> Rows:
+    """How the numbers on the page were made."""
+    rows = [
+        (
+            "Losses",
+            "Reconstruction terms are summed over the values of one observation and averaged over the batch; "
+            "KL terms are summed over latents and averaged over the batch.",
+        )
+    ]
+    if any(latents.information is not None for latents in run.latents.values()):
+        n = len(next(iter(run.latents.values())).codes)
+        text = f"Mean KL divergence of each latent’s posterior from its prior, in nats, over {words.count(n)} observations."
+        rows.append(("Information", text))
+    if any(metric.interval for metric in run.metrics):
+        rows.append(("Intervals", "95 %, by bootstrap over the encoded rows."))
+    if run.metric_settings:
+        known = run.metric_settings
+        parts = [f"{words.count(known['rows'])} rows"] if "rows" in known else []
+        parts += [f"seed {known['seed']}"] if "seed" in known else []
+        parts += [words.duration(known["seconds"])] if "seconds" in known else []
+        rows.append(("Metrics", ", ".join(parts) + ". They are computed on the mean codes of stage 1."))
+    labels = [_labels(stage) for stage in run.stages if stage.labels]
+    if labels:
+        rows.append(("Labels", " ".join(labels)))
+    return tuple(rows)
+
+
+def _labels(stage: Stage) -> str:
+    """Whether labels were read, and when."""
+    read = {True: "were read", False: "were not read"}
+    said = [f"{read.get(value, str(value))} at {when}" for when, value in stage.labels.items()]
+    return f"{words.method(stage.method)}: labels {', '.join(said)}."
+
+
+def environment(run: RunFiles) -> Rows:
+    """Versions and machine, nested entries by their path."""
+    return scores.details(run.environment)

@@ -1,0 +1,61 @@
+"""The page: a run directory in, one self-contained HTML file out."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from unbraid._version import __version__
+from unbraid.report import facts
+from unbraid.report.curves import curve_groups
+from unbraid.report.pictures import reconstructions, traversals
+from unbraid.report.read import RunFiles, read_run
+from unbraid.report.scores import heat_map, score_rows
+from unbraid.report.write import atomically
+
+
+@lru_cache
+def templates() -> Environment:
+    """The package's own templates; everything that is put into them is escaped."""
+    return Environment(
+        loader=PackageLoader("unbraid.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def render(template: str, **context: Any) -> bytes:
+    """A template filled in, as bytes to be written."""
+    return templates().get_template(template).render(version=__version__, **context).encode("utf-8")
+
+
+def write_report(run_directory: Path) -> Path:
+    """Write `report.html` into a run directory from the files that are there, and say where it is."""
+    run = read_run(Path(run_directory))
+    return atomically(run.directory / "report.html", render("page.html.j2", **context(run)))
+
+
+def context(run: RunFiles) -> dict[str, Any]:
+    """Everything that the page shows of a run."""
+    return {
+        "title": facts.title(run),
+        "name": run.name,
+        "seed": run.config.get("seed"),
+        "command": run.config.get("command"),
+        "cards": facts.cards(run),
+        "headlines": facts.headlines(run),
+        "reconstructions": reconstructions(run),
+        "traversals": traversals(run),
+        "scores": score_rows(run),
+        "heat": heat_map(run),
+        "curves": curve_groups(run),
+        "scales": facts.scales(run),
+        "conventions": facts.conventions(run),
+        "environment": facts.environment(run),
+        "several": len(run.stages) > 1,
+    }

@@ -1,0 +1,201 @@
+"""Reconstructions and traversals, ready for the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from unbraid.report import charts, words
+from unbraid.report.figures import data_uri, grid
+from unbraid.report.order import by_information
+from unbraid.report.read import Pictures, RunFiles
+
+Array = NDArray[Any]
+PAD = 2
+# A latent below this mean KL moves nothing that one could see; it is shown, but does not count as in use.
+IN_USE = 0.05
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One row of pictures as a sprite sheet; `width` is what it wants on a wide screen."""
+
+    symbol: str
+    who: str
+    stage: int
+    src: str
+    width: int
+    height: int
+    frames: int
+    crisp: bool
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Reconstructions:
+    """Rows x, y, x̂ of images, or for vectors a panel for each observation with the three drawn over each other."""
+
+    strips: tuple[Strip, ...]
+    panels: tuple[Markup, ...]
+    legend: tuple[tuple[str, str, str], ...]
+    shown: int
+
+
+@dataclass(frozen=True)
+class LatentBlock:
+    """One latent: its name, its information, and what moving it does at every stage."""
+
+    name: str
+    information: float | None
+    share: float
+    strips: tuple[Strip, ...]
+    effects: tuple[tuple[str, str, int, Markup], ...]
+
+    @property
+    def in_use(self) -> bool:
+        """Whether the latent carries information worth a look."""
+        return self.information is None or self.information >= IN_USE
+
+    @property
+    def nats(self) -> str:
+        """Its information as shown."""
+        if self.information is None:
+            return ""
+        return f"{self.information:.2f} nats" if self.information >= 0.005 else "0.00 nats"
+
+
+@dataclass(frozen=True)
+class TraversalGroup:
+    """All latents of one stage, most informative first."""
+
+    stage: int
+    method: str
+    symbols: tuple[str, ...]
+    span: str
+    key: Markup | None
+    latents: tuple[LatentBlock, ...]
+
+    @property
+    def in_use(self) -> int:
+        """How many latents carry information."""
+        return sum(latent.in_use for latent in self.latents)
+
+
+def strip(images: Array, symbol: str, who: str, stage: int, target: int, note: str = "") -> Strip:
+    """A row of images at the whole multiple of their size that comes nearest to `target` pixels a frame."""
+    sheet = grid(images, len(images), PAD)
+    side = images.shape[2]
+    factor = max(1, round(target / side))
+    crisp = side <= target * 1.25
+    width = sheet.width * factor if crisp else round(sheet.width * target / side)
+    height = round(sheet.height * width / sheet.width)
+    return Strip(symbol, who, stage, data_uri(sheet), width, height, len(images), crisp, note)
+
+
+def stage_names(run: RunFiles) -> tuple[list[str], list[str]]:
+    """Symbol and method of every stage's output."""
+    return words.symbols(len(run.stages)), [words.method(stage.method) for stage in run.stages]
+
+
+def reconstructions(run: RunFiles, most: int = 8) -> Reconstructions | None:
+    """The first originals and what each stage makes of them."""
+    pictures = run.pictures
+    if pictures is None or pictures.originals is None or not pictures.reconstructions:
+        return None
+    symbols, methods = stage_names(run)
+    originals = pictures.originals[:most]
+    rows: list[tuple[str, str, int, Array]] = [("x", "original", 0, originals)]
+    for stage, made in pictures.reconstructions.items():
+        if stage <= len(symbols):
+            rows.append((symbols[stage - 1], methods[stage - 1], stage, made[:most]))
+    if not pictures.are_images:
+        return _overlays(rows)
+    strips = tuple(
+        strip(images, symbol, who, stage, 128, _error(images, originals) if stage else "")
+        for symbol, who, stage, images in rows
+    )
+    return Reconstructions(strips, (), (), len(originals))
+
+
+def _error(made: Array, originals: Array) -> str:
+    """Mean squared error of the pictures shown, values in [0, 1]."""
+    error = np.mean((made.astype(float) - originals.astype(float)) ** 2) / 255**2
+    return f"MSE {words.number(float(error), 2)}"
+
+
+def _overlays(rows: list[tuple[str, str, int, Array]]) -> Reconstructions:
+    limits = charts.vertical_range([array for *_, array in rows])
+    shown = len(rows[0][3])
+    panels = []
+    for i in range(shown):
+        lines = [(f"over stage-{stage}", f"{symbol} {who}", array[i]) for symbol, who, stage, array in rows]
+        panels.append(charts.overlay(lines, limits, f"observation {i + 1} and its reconstructions"))
+    legend = tuple((symbol, who, f"stage-{stage}") for symbol, who, stage, _ in rows)
+    return Reconstructions((), tuple(panels), legend, shown)
+
+
+def traversals(run: RunFiles, most: int | None = None, last_only: bool = False) -> tuple[TraversalGroup, ...]:
+    """For every stage its latents; for every latent the outputs of that stage and of all later ones in turn."""
+    pictures = run.pictures
+    if pictures is None:
+        return ()
+    stages = sorted({moved for moved, _ in pictures.traversals if moved <= len(run.stages)})
+    return tuple(_group(run, pictures, stage, most, last_only) for stage in stages)
+
+
+def _group(run: RunFiles, pictures: Pictures, moved: int, most: int | None, last_only: bool) -> TraversalGroup:
+    symbols, methods = stage_names(run)
+    outputs = {
+        shown: array
+        for (source, shown), array in pictures.traversals.items()
+        if source == moved and shown <= len(run.stages)
+    }
+    if last_only:
+        outputs = dict(list(outputs.items())[-1:])
+    count = len(next(iter(outputs.values())))
+    known = run.latents.get(moved)
+    names = known.names if known and len(known.names) == count else tuple(f"z{j + 1}" for j in range(count))
+    information = known.information if known and known.information is not None else None
+    if information is not None and len(information) != count:
+        information = None
+    largest = float(np.nanmax(information)) if information is not None else 1.0
+    values = pictures.values.get(moved)
+    images = pictures.are_images
+    limits = (0.0, 1.0) if images else charts.vertical_range(list(pictures.traversals.values()))
+
+    def block(j: int) -> LatentBlock:
+        strips, effects = [], []
+        for shown, array in outputs.items():
+            symbol, who = symbols[shown - 1], methods[shown - 1]
+            if images:
+                strips.append(strip(array[j], symbol, who, shown, 64))
+            else:
+                at = None if values is None else values[j]
+                drawn = charts.effect(array[j], at, limits, f"{symbol} as {names[j]} is moved")
+                effects.append((symbol, who, shown, drawn))
+        amount = None if information is None else float(information[j])
+        share = 0.0 if amount is None or largest <= 0 else max(0.0, amount / largest)
+        return LatentBlock(names[j], amount, share, tuple(strips), tuple(effects))
+
+    order = by_information(information, count)[:most]
+    return TraversalGroup(
+        moved,
+        methods[moved - 1],
+        tuple(symbols[shown - 1] for shown in outputs),
+        _span(values),
+        None if images else charts.colour_key(values),
+        tuple(block(j) for j in order),
+    )
+
+
+def _span(values: Array | None) -> str:
+    if values is None or not values.size:
+        return ""
+    low, high = values.min(axis=1), values.max(axis=1)
+    if np.allclose(low, low[0]) and np.allclose(high, high[0]):
+        return f"from {words.number(float(low[0]), 2)} to {words.number(float(high[0]), 2)}"
+    return "over the range that each takes"

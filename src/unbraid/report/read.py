@@ -1,0 +1,252 @@
+"""A run directory as the report sees it: files in, plain values out. No model is ever loaded."""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.errors import InputError
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage: what it was asked to do, what it cost, and its log as term → (steps, values)."""
+
+    number: int
+    method: str
+    options: Mapping[str, Any]
+    steps: int | None
+    parameters: int | None = None
+    seconds: float | None = None
+    reused_from: str | None = None
+    paper: Mapping[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, Any] = field(default_factory=dict)
+    curves: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Latents:
+    """The latents of one stage: names, mean KL of each in nats (where known), codes [n, d]."""
+
+    names: tuple[str, ...]
+    information: Floats | None
+    codes: Array
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The factor table that goes with the codes."""
+
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    table: Floats
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Originals, each stage's reconstructions, and traversals keyed by (stage moved, stage shown)."""
+
+    originals: Array | None
+    reconstructions: Mapping[int, Array]
+    traversals: Mapping[tuple[int, int], Array]
+    values: Mapping[int, Array]
+
+    @property
+    def are_images(self) -> bool:
+        """Whether observations are images [h, w, c]; otherwise they are vectors."""
+        if self.originals is not None:
+            return self.originals.ndim == 4
+        return all(array.ndim == 5 for array in self.traversals.values())
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One entry of metrics.json."""
+
+    name: str
+    value: float
+    interval: tuple[float, float] | None
+    details: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class RunFiles:
+    """Everything that a report may show of one run; absent parts are None or empty."""
+
+    directory: Path
+    config: Mapping[str, Any]
+    environment: Mapping[str, Any]
+    stages: tuple[Stage, ...]
+    latents: Mapping[int, Latents]
+    factors: Factors | None
+    pictures: Pictures | None
+    metrics: tuple[Metric, ...]
+    metric_settings: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The directory's own name."""
+        return self.directory.resolve().name
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """What config.json says of the data."""
+        return _mapping(self.config.get("data"))
+
+
+def read_run(directory: Path) -> RunFiles:
+    """Read what is there of a run directory; only config.json must exist."""
+    directory = Path(directory)
+    if not (directory / "config.json").is_file():
+        raise InputError(f"'{directory}' is not a run directory: it has no config.json. Make one with `unbraid fit`.")
+    config = _mapping(_json(directory / "config.json"))
+    entries = config.get("stages") or []
+    stages = tuple(_stage(directory, i, _mapping(entry)) for i, entry in enumerate(entries, start=1))
+    codes = _arrays(directory / "codes.npz")
+    metrics = _mapping(_json(directory / "metrics.json"))
+    return RunFiles(
+        directory=directory,
+        config=config,
+        environment=_mapping(_json(directory / "environment.json")),
+        stages=stages,
+        latents=_latents(codes, len(stages)),
+        factors=_factors(codes),
+        pictures=_pictures(_arrays(directory / "pictures.npz")),
+        metrics=tuple(_metric(name, _mapping(m)) for name, m in metrics.items() if name != "_"),
+        metric_settings=_mapping(metrics.get("_")),
+    )
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise InputError(f"'{path}' is not valid JSON ({error}); delete it and repeat the step that wrote it.") from None
+
+
+def _arrays(path: Path) -> dict[str, Array]:
+    if not path.is_file():
+        return {}
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(f"'{path}' cannot be read ({error}); delete it and repeat `unbraid evaluate`.") from None
+
+
+def _stage(directory: Path, number: int, entry: Mapping[str, Any]) -> Stage:
+    home = directory / f"stage-{number}"
+    done = _mapping(_json(home / "stage.json"))
+    return Stage(
+        number=number,
+        method=str(entry.get("method", done.get("method", "?"))),
+        options=_mapping(entry.get("options", done.get("options"))),
+        steps=entry.get("steps", done.get("steps")),
+        parameters=done.get("parameters"),
+        seconds=done.get("seconds"),
+        reused_from=done.get("reused_from"),
+        paper=_mapping(entry.get("paper")),
+        labels=_mapping(entry.get("labels", done.get("labels"))),
+        curves=_curves(home / "log.jsonl"),
+    )
+
+
+def _curves(path: Path) -> dict[str, tuple[Floats, Floats]]:
+    """Term → (steps, values). A step logged twice (before and after a resume) counts once, as last written."""
+    if not path.is_file():
+        return {}
+    lines: dict[int, Mapping[str, Any]] = {}
+    for text in path.read_text(encoding="utf-8").splitlines():
+        try:
+            line = json.loads(text)
+            lines[int(line["step"])] = line
+        except (ValueError, KeyError, TypeError):
+            continue  # a killed run can leave half a line at the end
+    points: dict[str, list[tuple[int, float]]] = {}
+    for step in sorted(lines):
+        for term, value in lines[step].items():
+            if "/" in term and isinstance(value, (int, float)):
+                points.setdefault(term, []).append((step, float(value)))
+    return {
+        term: (np.array([s for s, _ in p], dtype=float), np.array([v for _, v in p], dtype=float))
+        for term, p in points.items()
+    }
+
+
+def _latents(arrays: Mapping[str, Array], stages: int) -> dict[int, Latents]:
+    found = {}
+    for number in range(1, max(stages, 1) + 1):
+        prefix = "" if number == 1 else f"stage-{number}/"
+        codes = arrays.get(f"{prefix}codes")
+        if codes is None or codes.ndim != 2:
+            continue
+        names = arrays.get(f"{prefix}columns", np.array([f"z{j + 1}" for j in range(codes.shape[1])]))
+        found[number] = Latents(tuple(map(str, names)), _information(arrays, prefix, codes), codes)
+    return found
+
+
+def _information(arrays: Mapping[str, Array], prefix: str, codes: Array) -> Floats | None:
+    """Mean KL of each latent from the standard normal: as stored, or from means and log-variances."""
+    if f"{prefix}information" in arrays:
+        return arrays[f"{prefix}information"].astype(float)
+    if f"{prefix}log_var" not in arrays:
+        return None
+    log_var = arrays[f"{prefix}log_var"].astype(float)
+    kl: Floats = 0.5 * (codes.astype(float) ** 2 + np.exp(log_var) - 1 - log_var).mean(axis=0)
+    return kl
+
+
+def _factors(arrays: Mapping[str, Array]) -> Factors | None:
+    table = arrays.get("factors")
+    if table is None or table.ndim != 2 or table.shape[1] == 0 or np.isnan(table.astype(float)).all():
+        return None
+    names = arrays.get("factor_names", np.array([f"factor {k + 1}" for k in range(table.shape[1])]))
+    kinds = arrays.get("factor_kinds", np.array(["ordinal"] * table.shape[1]))
+    return Factors(tuple(map(str, names)), tuple(map(str, kinds)), table.astype(float))
+
+
+def _pictures(arrays: Mapping[str, Array]) -> Pictures | None:
+    if not arrays:
+        return None
+    reconstructions: dict[int, Array] = {}
+    traversals: dict[tuple[int, int], Array] = {}
+    values: dict[int, Array] = {}
+    for key, array in arrays.items():
+        match key.split("/"):
+            case ["reconstruction", stage]:
+                reconstructions[int(stage)] = array
+            case ["traversal", stage, "values"]:
+                values[int(stage)] = array
+            case ["traversal", moved, shown]:
+                traversals[int(moved), int(shown)] = array
+    return Pictures(
+        arrays.get("originals"), dict(sorted(reconstructions.items())), dict(sorted(traversals.items())), values
+    )
+
+
+def _metric(name: str, entry: Mapping[str, Any]) -> Metric:
+    value = entry.get("value")
+    interval = entry.get("interval")
+    return Metric(
+        name,
+        math.nan if value is None else float(value),
+        None if interval is None or None in interval else (float(interval[0]), float(interval[1])),
+        _mapping(entry.get("details")),
+    )

@@ -1,0 +1,157 @@
+"""Numbers, names and symbols as a reader wants to see them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+METHODS = {
+    "vae": "VAE",
+    "beta-vae": "β-VAE",
+    "annealed-vae": "AnnealedVAE",
+    "beta-tcvae": "β-TCVAE",
+    "factor-vae": "FactorVAE",
+    "dip-vae": "DIP-VAE",
+    "dip-vae-i": "DIP-VAE-I",
+    "dip-vae-ii": "DIP-VAE-II",
+    "ms-vae": "MS-VAE",
+    "ms-gan": "MS-GAN",
+    "ms-flow": "MS-Flow",
+    "parted-vae": "PartedVAE",
+    "idvae": "IDVAE",
+}
+
+
+@dataclass(frozen=True)
+class MetricName:
+    """What a metric is called, which way is better and the range that it lives in (None: open above)."""
+
+    short: str
+    long: str
+    higher_is_better: bool | None
+    top: float | None
+
+
+METRICS = {
+    "mig": MetricName("MIG", "mutual information gap", True, 1.0),
+    "factor_score": MetricName("FactorVAE score", "majority vote on the latent of least variance", True, 1.0),
+    "beta_score": MetricName("β-VAE score", "accuracy of a linear vote on differences", True, 1.0),
+    "z_diff": MetricName("Z-diff", "accuracy on mean absolute differences", True, 1.0),
+    "sap": MetricName("SAP", "separated attribute predictability", True, 1.0),
+    "modularity": MetricName("Modularity", "each latent holds one factor", True, 1.0),
+    "explicitness": MetricName("Explicitness", "factors can be read off linearly", True, 1.0),
+    "dci": MetricName("DCI", "disentanglement", True, 1.0),
+    "dci_disentanglement": MetricName("DCI disentanglement", "each latent predicts one factor", True, 1.0),
+    "dci_completeness": MetricName("DCI completeness", "each factor is predicted by one latent", True, 1.0),
+    "dci_informativeness": MetricName("DCI informativeness", "accuracy of the prediction", True, 1.0),
+    "irs": MetricName("IRS", "interventional robustness", True, 1.0),
+    "mcc": MetricName("MCC", "mean correlation coefficient", True, 1.0),
+    "udr": MetricName("UDR", "agreement between seeds", True, 1.0),
+    "total_correlation": MetricName("Total correlation", "of the codes, Gaussian estimate, nats", False, None),
+    "l1": MetricName("L1", "mean absolute error of the reconstruction", False, None),
+    "l2": MetricName("L2", "mean squared error of the reconstruction", False, None),
+    "fid": MetricName("FID", "Fréchet Inception distance", False, None),
+    "kid": MetricName("KID", "kernel Inception distance", False, None),
+}
+
+
+def method(name: str) -> str:
+    """The paper's own spelling of a method's name."""
+    return METHODS.get(name, name)
+
+
+def metric(name: str) -> MetricName:
+    """Names of a metric; `l2/1` or `l2_stage_1` is L2 of stage 1, and an unknown metric keeps its own name."""
+    if name in METRICS:
+        return METRICS[name]
+    base, _, rest = name.replace("_stage_", "/").partition("/")
+    if rest and base in METRICS:
+        known = METRICS[base]
+        where = f"stage {rest}" if rest.isdigit() else rest.replace("_", " ")
+        return MetricName(f"{known.short}, {where}", known.long, known.higher_is_better, known.top)
+    return MetricName(name.replace("_", " "), "", None, None)
+
+
+def symbols(stages: int) -> list[str]:
+    """What each stage's output is called: y and then x̂ as in the MS-VAE paper; y₁, y₂, … when there are more."""
+    if stages <= 2:
+        return ["y", "x̂"][2 - stages :] if stages else []
+    return [f"y{subscript(i)}" for i in range(1, stages)] + ["x̂"]
+
+
+def subscript(number: int) -> str:
+    """A number in subscript digits."""
+    return str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A value to some significant digits, with a proper minus sign; a dash if there is none."""
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(value)))
+    if exponent < -4 or exponent > 6:
+        mantissa, power = f"{value:.{digits - 1}e}".split("e")
+        text = f"{mantissa}·10{superscript(int(power))}"
+    else:
+        text = f"{value:,.{max(0, digits - 1 - exponent)}f}"
+    return text.replace("-", "−")
+
+
+def superscript(number: int) -> str:
+    """A number in superscript digits."""
+    return str(number).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def tick(value: float) -> str:
+    """A short label for an axis: 1500 becomes 1.5k."""
+    size = abs(value)
+    for unit, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if size >= unit:
+            return f"{value / unit:.4g}{suffix}".replace("-", "−")
+    return f"{value:.4g}".replace("-", "−")
+
+
+def count(value: float | None) -> str:
+    """A whole number with thousands apart."""
+    return "–" if value is None else f"{int(value):,}"
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds in the two units that matter."""
+    if seconds is None:
+        return "–"
+    if seconds < 59.5:
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
+    whole = round(seconds)
+    hours, minutes, rest = whole // 3600, whole % 3600 // 60, whole % 60
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+
+
+def plain(value: Any) -> str:
+    """A value of an option or a detail as text."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}".replace("-", "−")
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {plain(item)}" for key, item in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(plain(item) for item in value)
+    return str(value)
+
+
+def shape(sizes: Sequence[int]) -> str:
+    """The shape of one observation in words."""
+    if len(sizes) == 3:
+        channels, height, width = sizes
+        kind = {1: "grey", 3: "RGB"}.get(channels, f"{channels}-channel")
+        return f"{width}×{height} {kind} images"
+    return f"vectors of {count(sizes[0])} values" if len(sizes) == 1 else "×".join(map(str, sizes))
