@@ -61,6 +61,10 @@ class FactorData:
                 f"of shape ({len(x)}, {len(self.factor_info)}), not {v.shape}."
             )
 
+    def __repr__(self) -> str:
+        factors = ", ".join(f"{f.name}[{f.size}]" if f.size else f.name for f in self.factor_info)
+        return f"FactorData({self.name!r}, {len(self)} × {self.shape}, factors: {factors or 'none'})"
+
     def __len__(self) -> int:
         return len(self.observations)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,9 @@ SAMPLES = 2  # per pixel and axis
 FIELD = 0.207  # half the picture's width at unit distance
 DISTANCE = 5.2
 KEY_LIGHT = (-0.45, 0.72, 0.60)  # right, up, towards the viewer: the lamp moves with the camera
+REACH = 1.8  # the ground that can be in shadow
 BACKGROUND = ((0.965, 0.970, 0.978), (0.905, 0.912, 0.925))  # top and bottom of the picture
+CUBE = (np.indices((2, 2, 2)).reshape(3, 8).T * 2 - 1).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -47,11 +51,16 @@ class Solid:
         centre = (self.centre + shift) * np.float32(scale)
         return replace(self, centre=centre, to_local=self.to_local / np.float32(scale))
 
-    @property
+    @cached_property
+    def to_world(self) -> Floats:
+        """The inverse of `to_local`."""
+        return np.linalg.inv(self.to_local).astype(np.float32)
+
+    @cached_property
     def corners(self) -> Floats:
         """The corners of a box around the solid, [8, 3]."""
-        signs = np.array(np.meshgrid(*3 * [[-1, 1]])).reshape(3, 8).T
-        return (self.centre + signs @ np.linalg.inv(self.to_local).T).astype(np.float32)
+        out: Floats = self.centre + CUBE @ self.to_world.T
+        return out
 
 
 @dataclass(frozen=True)
@@ -74,8 +83,8 @@ def cameras(azimuth: NDArray[np.float64], elevation: float, target: float) -> Ca
     return Cameras(*(part.astype(np.float32) for part in (eye, -out, right, up)))
 
 
-def render(solids: list[Solid], view: Cameras) -> NDArray[np.uint8]:
-    """Pictures of the solids standing on the ground z = 0, [pose, SIDE, SIDE, 3]."""
+def render(solids: list[Solid], view: Cameras, shadow: Floats) -> NDArray[np.uint8]:
+    """Pictures of the solids standing on the ground z = 0 with their `shadow_map`, [pose, SIDE, SIDE, 3]."""
     poses, side = len(view.eye), SIDE * SAMPLES
     depth = np.full(poses * side * side, np.inf, np.float32)
     colour = np.zeros((poses * side * side, 4), np.float32)
@@ -86,7 +95,7 @@ def render(solids: list[Solid], view: Cameras) -> NDArray[np.uint8]:
     for solid in solids:
         cast(solid, view, side, depth, colour, light.astype(np.float32), half.astype(np.float32))
     picture = shrink(colour.reshape(poses, side, side, 4))
-    ground = ground_picture(solids, view)
+    ground = ground_picture(shadow, view)
     picture = picture[..., :3] + (1 - picture[..., 3:]) * ground
     return (np.clip(picture, 0, 1) * 255 + 0.5).astype(np.uint8)
 
@@ -104,8 +113,8 @@ def cast(solid: Solid, view: Cameras, side: int, depth: Floats, colour: Floats, 
     left, top = np.clip(left, 0, side - width), np.clip(top, 0, side - height)
     column = left[:, None] + np.arange(width)
     row = top[:, None] + np.arange(height)
-    u = ((column + 0.5) * (2 / side) - 1).astype(np.float32) * np.float32(FIELD)
-    v = (1 - (row + 0.5) * (2 / side)).astype(np.float32) * np.float32(FIELD)
+    u: Floats = ((column + 0.5) * (2 / side) - 1).astype(np.float32) * np.float32(FIELD)
+    v: Floats = (1 - (row + 0.5) * (2 / side)).astype(np.float32) * np.float32(FIELD)
 
     local = solid.to_local.T
     origin = (view.eye - solid.centre) @ local
@@ -119,21 +128,26 @@ def cast(solid: Solid, view: Cameras, side: int, depth: Floats, colour: Floats, 
 
     with np.errstate(divide="ignore", invalid="ignore"):
         distance, face = HIT[solid.kind](solid, origin, along)
-    hits = np.flatnonzero(distance < np.inf)
-    pose, inside = np.divmod(hits, height * width)
-    i, j = np.divmod(inside, width)
-    place = (pose * side + row[pose, i]) * side + column[pose, j]
-    t = distance.ravel()[hits]
-    seen = np.flatnonzero(t < depth[place])
-    hits, pose, i, j, place, t = (a[seen] for a in (hits, pose, i, j, place, t))
+    buffer_row = np.arange(len(row))[:, None] * side + row
+    places = (buffer_row * side)[:, :, None] + column[:, None, :]
+    hits = np.flatnonzero(distance < depth[places])
+    place, t = places.ravel()[hits], distance.ravel()[hits]
     depth[place] = t
 
+    pose, inside = np.divmod(hits, height * width)
+    i, j = np.divmod(inside, width)
     direction = forward[pose] + u[pose, j][:, None] * right[pose] + v[pose, i][:, None] * up[pose]
     point = origin[pose] + t[:, None] * direction
     normal = NORMAL[solid.kind](solid, point, face.ravel()[hits]) @ solid.to_local
-    normal /= np.sqrt((normal * normal).sum(1, keepdims=True))
-    colour[place, :3] = shade(solid, view, point, normal, t, pose, light, half)
+    normal /= np.sqrt(dot(normal, normal))[:, None]
+    colour[place, :3] = shade(solid, point, normal, dot(normal, light[pose]), dot(normal, half[pose]))
     colour[place, 3] = 1
+
+
+def dot(a: Floats, b: Floats) -> Floats:
+    """Row by row."""
+    out: Floats = np.einsum("ij,ij->i", a, b)
+    return out
 
 
 def hit_ellipsoid(solid: Solid, origin: Floats, along: Along) -> tuple[Floats, NDArray[np.int8]]:
@@ -172,15 +186,13 @@ def hit_frustum(solid: Solid, origin: Floats, along: Along) -> tuple[Floats, NDA
 def hit_polyhedron(solid: Solid, origin: Floats, along: Along) -> tuple[Floats, NDArray[np.int8]]:
     """The last plane to be entered, if that is before the first one to be left."""
     assert solid.planes is not None
-    near = far = np.float32(0)
-    face: NDArray[np.int8] = np.zeros(1, np.int8)
+    shape = along(solid.planes[0]).shape
+    near, far = np.zeros(shape, np.float32), np.full(shape, np.inf, np.float32)
+    face = np.zeros(shape, np.int8)
     for index, plane in enumerate(solid.planes):
         slope = along(plane)
         t = (1 - origin @ plane)[:, None, None] / slope
         entering = slope < 0
-        if index == 0:
-            near, far = np.zeros_like(t), np.full_like(t, np.inf)
-            face = np.zeros(t.shape, np.int8)
         later = entering & (t > near)
         near[later] = t[later]
         face[later] = index
@@ -213,32 +225,23 @@ HIT = {"ellipsoid": hit_ellipsoid, "frustum": hit_frustum, "polyhedron": hit_pol
 NORMAL = {"ellipsoid": normal_ellipsoid, "frustum": normal_frustum, "polyhedron": normal_polyhedron}
 
 
-def shade(
-    solid: Solid,
-    view: Cameras,
-    point: Floats,
-    normal: Floats,
-    t: Floats,
-    pose: NDArray[np.intp],
-    light: Floats,
-    half: Floats,
-) -> Floats:
+def shade(solid: Solid, point: Floats, normal: Floats, towards_light: Floats, towards_half: Floats) -> Floats:
     """Lambert from the key light, sky light from above that fades near the ground, and a highlight."""
-    paint = np.broadcast_to(solid.colour, point.shape)
+    paint: Floats = solid.colour
     if solid.second is not None:
         paint = np.where(marked(solid.marking, point)[:, None], solid.second, paint)
-    key = np.maximum((normal * light[pose]).sum(1), 0)
-    height = np.linalg.inv(solid.to_local)[2] @ point.T + solid.centre[2]
+    height = point @ solid.to_world[2] + solid.centre[2]
     near_ground = np.clip(0.55 + 1.1 * height, 0.55, 1)  # the ground hides part of the sky
     sky = (0.44 + 0.16 * normal[:, 2]) * near_ground
-    shine = np.maximum((normal * half[pose]).sum(1), 0)
+    shine = np.maximum(towards_half, 0)
     for _ in range(5):
         shine = shine * shine
-    out: Floats = paint * (sky + 0.58 * key)[:, None] + np.float32(solid.gloss) * shine[:, None]
+    brightness = sky + 0.58 * np.maximum(towards_light, 0)
+    out: Floats = paint * brightness[:, None] + np.float32(solid.gloss) * shine[:, None]
     return np.minimum(out, 1)
 
 
-def marked(marking: tuple[str, float, float], point: Floats) -> NDArray[np.bool_]:
+def marked(marking: tuple[str, float, float], point: Floats) -> Any:
     """Where a solid wears its second colour, from local coordinates."""
     kind, a, b = marking
     x, y, z = point.T
@@ -247,8 +250,7 @@ def marked(marking: tuple[str, float, float], point: Floats) -> NDArray[np.bool_
     if kind == "band":  # below or above a height
         return z < a if b < 0 else z > a
     if kind == "hoops":  # around the body
-        out: NDArray[np.bool_] = np.sin(a * x + b) > 0.2
-        return out
+        return np.sin(a * x + b) > 0.2
     if kind == "rings":  # around a cylinder's axis
         return np.sin(a * z + b) > 0.2
     if kind == "spots":
@@ -269,12 +271,11 @@ def shrink(picture: Floats) -> Floats:
     return picture
 
 
-def ground_picture(solids: list[Solid], view: Cameras) -> Floats:
+def ground_picture(shadow: Floats, view: Cameras) -> Floats:
     """The background with the soft shadow of everything above the ground, [pose, SIDE, SIDE, 3]."""
     top, bottom = (np.array(c, np.float32) for c in BACKGROUND)
     ramp = np.linspace(0, 1, SIDE, dtype=np.float32)[:, None]
     background = (top * (1 - ramp) + bottom * ramp)[:, None]
-    shadow, reach = shadow_map(solids)
     pixel = ((np.arange(SIDE, dtype=np.float32) + 0.5) * np.float32(2 / SIDE) - 1) * np.float32(FIELD)
     u, v = pixel[None, None, :, None], -pixel[None, :, None, None]
     pose = (slice(None), None, None)
@@ -282,16 +283,16 @@ def ground_picture(solids: list[Solid], view: Cameras) -> Floats:
     with np.errstate(divide="ignore"):
         t = np.where(direction[..., 2] < 0, -view.eye[pose][..., 2] / direction[..., 2], np.float32(1e6))
     size = len(shadow)
-    where = [(view.eye[pose][..., k] + t * direction[..., k]) * (size / 2 / reach) + size / 2 - 0.5 for k in (0, 1)]
+    where = [(view.eye[pose][..., k] + t * direction[..., k]) * (size / 2 / REACH) + size / 2 - 0.5 for k in (0, 1)]
     dark = ndimage.map_coordinates(shadow, where, order=1, mode="constant")
     tint = np.array([1.0, 0.97, 0.92], np.float32)  # shadows are a little blue
     out: Floats = background * (1 - dark[..., None] * tint)
     return out
 
 
-def shadow_map(solids: list[Solid], size: int = 48, reach: float = 1.8) -> tuple[Floats, float]:
-    """How dark the ground is, [size, size] over |x|, |y| ≤ reach: dense under low parts, faint under high ones."""
-    cell = ((np.arange(size, dtype=np.float32) + 0.5) * (2 / size) - 1) * reach
+def shadow_map(solids: list[Solid], size: int = 48) -> Floats:
+    """How dark the ground is, [size, size] over |x|, |y| ≤ REACH: dense under low parts, faint under high ones."""
+    cell = ((np.arange(size, dtype=np.float32) + 0.5) * (2 / size) - 1) * REACH
     lowest = np.full((size, size), np.inf, np.float32)
     for solid in solids:
         # The box around the solid, seen from below, rounded to an ellipse where the solid is round.
@@ -302,4 +303,4 @@ def shadow_map(solids: list[Solid], size: int = 48, reach: float = 1.8) -> tuple
         lowest[inside] = np.minimum(lowest[inside], low[2])
     contact = ndimage.gaussian_filter(np.exp(-lowest / 0.12), size / 48)
     broad = ndimage.gaussian_filter(np.exp(-lowest / 0.8), size / 14)
-    return (0.42 * contact + 0.34 * broad).astype(np.float32), reach
+    return (0.42 * contact + 0.34 * broad).astype(np.float32)

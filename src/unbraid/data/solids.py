@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -12,7 +13,10 @@ from unbraid.data.raycast import Floats, Solid
 Point = Sequence[float]
 T = TypeVar("T")
 
-PAINTS = ["E4572E", "F3A712", "2E5EAA", "669BBC", "2A9D8F", "8AB17D", "E9C46A", "F08A4B", "C44569", "7B5EA7", "457B9D", "F28482", "3F8F5B", "B5D33D", "5BC0BE", "D9455F", "9C6644", "F2C6DE"]
+PAINTS = (
+    *("E4572E", "F3A712", "2E5EAA", "669BBC", "2A9D8F", "8AB17D", "E9C46A", "F08A4B", "C44569"),
+    *("7B5EA7", "457B9D", "F28482", "3F8F5B", "B5D33D", "5BC0BE", "D9455F", "9C6644", "F2C6DE"),
+)
 TYRE, METAL, GLASS, LAMP, REAR_LAMP = "33363D", "B9BEC7", "5D7C99", "FFF1BF", "D7263D"
 WHITE, BLACK, WOOD = "F6F3EC", "24262B", "A9744F"
 
@@ -64,8 +68,6 @@ def paint(
     solid: Solid, second: str | None = None, marking: tuple[str, float, float] | None = None, gloss: float = 0.25
 ) -> Solid:
     """The solid with a marking in a second colour."""
-    from dataclasses import replace
-
     if second is None or marking is None:
         return replace(solid, gloss=gloss)
     return replace(solid, second=rgb(second), marking=marking, gloss=gloss)
@@ -140,10 +142,8 @@ def wheels(x: float, y: float, radius: float, width: float, hub: str, tyre: str 
 
 def pair(make: Solid) -> list[Solid]:
     """The solid and its mirror image across the plane y = 0."""
-    from dataclasses import replace
-
-    flip = np.diag([1.0, -1.0, 1.0]).astype(np.float32)
-    return [make, replace(make, centre=make.centre @ flip, to_local=flip @ make.to_local @ flip)]
+    flip = np.diag(np.array([1, -1, 1], np.float32))
+    return [make, replace(make, centre=make.centre @ flip, to_local=(flip @ make.to_local @ flip).astype(np.float32))]
 
 
 def standing(solids: list[Solid]) -> tuple[list[Solid], float]:
@@ -151,6 +151,6 @@ def standing(solids: list[Solid]) -> tuple[list[Solid], float]:
     corners = np.concatenate([solid.corners for solid in solids])
     low, high = corners.min(0), corners.max(0)
     middle = (low + high) / 2
-    scale = 1 / float(np.linalg.norm((corners - middle) * [1, 1, 1], axis=1).max())
+    scale = 1 / float(np.linalg.norm(corners - middle, axis=1).max())
     shift = np.array([-middle[0], -middle[1], -low[2]], np.float32)
     return [solid.moved(scale, shift) for solid in solids], float((high[2] - low[2]) / 2 * scale)

@@ -64,6 +64,7 @@ def drawn(objects: int) -> Iterator[NDArray[np.uint8]]:
 def draw(index: int) -> NDArray[np.uint8]:
     """All poses of one object, [96, SIDE, SIDE, 3]."""
     solids, middle = standing(FAMILIES[index % len(FAMILIES)](Dice(VERSION, index)))
+    shadow = raycast.shadow_map(solids)
     azimuth = 2 * np.pi * np.arange(AZIMUTHS) / AZIMUTHS
     views = [raycast.cameras(azimuth, np.deg2rad(degrees), middle) for degrees in ELEVATIONS]
-    return np.concatenate([raycast.render(solids, view) for view in views])
+    return np.concatenate([raycast.render(solids, view, shadow) for view in views])
