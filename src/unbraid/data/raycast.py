@@ -65,12 +65,14 @@ class Solid:
 
 @dataclass(frozen=True)
 class Cameras:
-    """Eyes and frames of several poses, looking at one point: each [pose, 3]."""
+    """Several poses that look at one point: eyes, frames, the lamp and its mirror direction; each [pose, 3]."""
 
     eye: Floats
     forward: Floats
     right: Floats
     up: Floats
+    light: Floats
+    half: Floats
 
 
 def cameras(azimuth: NDArray[np.float64], elevation: float, target: float) -> Cameras:
@@ -80,28 +82,46 @@ def cameras(azimuth: NDArray[np.float64], elevation: float, target: float) -> Ca
     right = np.stack([-np.sin(azimuth), np.cos(azimuth), 0 * azimuth], 1)
     up = np.cross(out, right)
     eye = DISTANCE * out + np.array([0, 0, target])
-    return Cameras(*(part.astype(np.float32) for part in (eye, -out, right, up)))
+    lamp = np.array(KEY_LIGHT) / np.linalg.norm(KEY_LIGHT)
+    light = lamp[0] * right + lamp[1] * up + lamp[2] * out
+    half = (light + out) / np.linalg.norm(light + out, axis=1, keepdims=True)
+    return Cameras(*(part.astype(np.float32) for part in (eye, -out, right, up, light, half)))
 
 
 def render(solids: list[Solid], view: Cameras, shadow: Floats) -> NDArray[np.uint8]:
     """Pictures of the solids standing on the ground z = 0 with their `shadow_map`, [pose, SIDE, SIDE, 3]."""
     poses, side = len(view.eye), SIDE * SAMPLES
     depth = np.full(poses * side * side, np.inf, np.float32)
-    colour = np.zeros((poses * side * side, 4), np.float32)
-    lamp = np.array(KEY_LIGHT) / np.linalg.norm(KEY_LIGHT)
-    light = lamp[0] * view.right + lamp[1] * view.up - lamp[2] * view.forward
-    half = light - view.forward
-    half /= np.linalg.norm(half, axis=1, keepdims=True)
-    for solid in solids:
-        cast(solid, view, side, depth, colour, light.astype(np.float32), half.astype(np.float32))
-    picture = shrink(colour.reshape(poses, side, side, 4))
-    ground = ground_picture(shadow, view)
-    picture = picture[..., :3] + (1 - picture[..., 3:]) * ground
-    return (np.clip(picture, 0, 1) * 255 + 0.5).astype(np.uint8)
+    owner = np.full(depth.size, -1, np.int16)
+    face = np.zeros(depth.size, np.int8)
+    for index, solid in enumerate(solids):
+        cast(solid, index, view, side, depth, owner, face)
+
+    # Only what is seen is shaded, solid by solid.
+    colour = np.zeros((4, depth.size), np.float32)
+    seen = np.flatnonzero(owner >= 0)
+    seen = seen[np.argsort(owner[seen], kind="stable")]
+    ends = np.searchsorted(owner[seen], np.arange(len(solids) + 1))
+    for solid, start, end in zip(solids, ends[:-1], ends[1:], strict=True):
+        place = seen[start:end]
+        colour[:3, place] = shade(solid, view, side, place, depth[place], face[place])
+    colour[3, seen] = 1
+
+    picture = shrink(colour.reshape(4, poses, side, side))
+    picture = picture[:3] + (1 - picture[3]) * ground_picture(shadow, view)
+    return np.ascontiguousarray(np.moveaxis((np.clip(picture, 0, 1) * 255 + 0.5).astype(np.uint8), 0, -1))
 
 
-def cast(solid: Solid, view: Cameras, side: int, depth: Floats, colour: Floats, light: Floats, half: Floats) -> None:
-    """Draw one solid into the depth and colour buffers of all poses."""
+def cast(
+    solid: Solid,
+    index: int,
+    view: Cameras,
+    side: int,
+    depth: Floats,
+    owner: NDArray[np.int16],
+    face: NDArray[np.int8],
+) -> None:
+    """Enter one solid into the buffers of all poses: how far, whose, which face."""
     # The window: the projected corners, the same size for all poses and at a place of its own in each.
     rays = solid.corners[None] - view.eye[:, None]
     ahead = np.einsum("pkc,pc->pk", rays, view.forward)
@@ -113,11 +133,10 @@ def cast(solid: Solid, view: Cameras, side: int, depth: Floats, colour: Floats, 
     left, top = np.clip(left, 0, side - width), np.clip(top, 0, side - height)
     column = left[:, None] + np.arange(width)
     row = top[:, None] + np.arange(height)
-    u: Floats = ((column + 0.5) * (2 / side) - 1).astype(np.float32) * np.float32(FIELD)
-    v: Floats = (1 - (row + 0.5) * (2 / side)).astype(np.float32) * np.float32(FIELD)
+    u, v = screen(column, side), -screen(row, side)
 
     local = solid.to_local.T
-    origin = (view.eye - solid.centre) @ local
+    origin: Floats = (view.eye - solid.centre) @ local
     forward, right, up = view.forward @ local, view.right @ local, view.up @ local
 
     def along(weights: Floats) -> Floats:
@@ -127,26 +146,19 @@ def cast(solid: Solid, view: Cameras, side: int, depth: Floats, colour: Floats, 
         return out
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        distance, face = HIT[solid.kind](solid, origin, along)
+        distance, side_hit = HIT[solid.kind](solid, origin, along)
     buffer_row = np.arange(len(row))[:, None] * side + row
     places = (buffer_row * side)[:, :, None] + column[:, None, :]
     hits = np.flatnonzero(distance < depth[places])
-    place, t = places.ravel()[hits], distance.ravel()[hits]
-    depth[place] = t
-
-    pose, inside = np.divmod(hits, height * width)
-    i, j = np.divmod(inside, width)
-    direction = forward[pose] + u[pose, j][:, None] * right[pose] + v[pose, i][:, None] * up[pose]
-    point = origin[pose] + t[:, None] * direction
-    normal = NORMAL[solid.kind](solid, point, face.ravel()[hits]) @ solid.to_local
-    normal /= np.sqrt(dot(normal, normal))[:, None]
-    colour[place, :3] = shade(solid, point, normal, dot(normal, light[pose]), dot(normal, half[pose]))
-    colour[place, 3] = 1
+    place = places.ravel()[hits]
+    depth[place] = distance.ravel()[hits]
+    owner[place] = index
+    face[place] = side_hit.ravel()[hits]
 
 
-def dot(a: Floats, b: Floats) -> Floats:
-    """Row by row."""
-    out: Floats = np.einsum("ij,ij->i", a, b)
+def screen(index: NDArray[Any], side: int) -> Floats:
+    """From a sample's row or column to its place on the screen at unit distance."""
+    out: Floats = ((index + np.float32(0.5)) * (2 / side) - 1).astype(np.float32) * np.float32(FIELD)
     return out
 
 
@@ -201,50 +213,63 @@ def hit_polyhedron(solid: Solid, origin: Floats, along: Along) -> tuple[Floats, 
 
 
 def normal_ellipsoid(solid: Solid, point: Floats, face: NDArray[np.int8]) -> Floats:
-    """Outward, in local coordinates."""
+    """Outward, in local coordinates, [3, n]."""
     return point
 
 
 def normal_frustum(solid: Solid, point: Floats, face: NDArray[np.int8]) -> Floats:
     """Outward, in local coordinates: the side's, or the axis at an end."""
-    k, m = solid.taper
-    side = point.copy()
-    side[:, 2] = -m * (k + m * point[:, 2])
-    cap = np.zeros_like(point)
-    cap[:, 2] = face
-    return np.where(face[:, None] != 0, cap, side)
+    k, m = (np.float32(value) for value in solid.taper)
+    end = face != 0
+    x, y, z = point
+    return np.stack([np.where(end, 0, x), np.where(end, 0, y), np.where(end, face, -m * (k + m * z))])
 
 
 def normal_polyhedron(solid: Solid, point: Floats, face: NDArray[np.int8]) -> Floats:
     """Outward, in local coordinates."""
     assert solid.planes is not None
-    return solid.planes[face]
+    out: Floats = solid.planes.T[:, face]
+    return out
 
 
 HIT = {"ellipsoid": hit_ellipsoid, "frustum": hit_frustum, "polyhedron": hit_polyhedron}
 NORMAL = {"ellipsoid": normal_ellipsoid, "frustum": normal_frustum, "polyhedron": normal_polyhedron}
 
 
-def shade(solid: Solid, point: Floats, normal: Floats, towards_light: Floats, towards_half: Floats) -> Floats:
-    """Lambert from the key light, sky light from above that fades near the ground, and a highlight."""
-    paint: Floats = solid.colour
+def shade(solid: Solid, view: Cameras, side: int, place: NDArray[np.intp], t: Floats, face: NDArray[np.int8]) -> Floats:
+    """Lambert from the key light, sky light from above that fades near the ground, and a highlight; [3, n]."""
+    pose, inside = np.divmod(place, side * side)
+    row, column = np.divmod(inside, side)
+    u, v = screen(column, side), -screen(row, side)
+    direction = view.forward.T[:, pose] + u * view.right.T[:, pose] + v * view.up.T[:, pose]
+    point = view.eye.T[:, pose] + t * direction
+    local = solid.to_local @ (point - solid.centre[:, None])
+    normal = solid.to_local.T @ NORMAL[solid.kind](solid, local, face)
+    normal /= np.sqrt(dot(normal, normal))
+
+    paint = solid.colour[:, None]
     if solid.second is not None:
-        paint = np.where(marked(solid.marking, point)[:, None], solid.second, paint)
-    height = point @ solid.to_world[2] + solid.centre[2]
-    near_ground = np.clip(0.55 + 1.1 * height, 0.55, 1)  # the ground hides part of the sky
-    sky = (0.44 + 0.16 * normal[:, 2]) * near_ground
-    shine = np.maximum(towards_half, 0)
+        paint = np.where(marked(solid.marking, local), solid.second[:, None], paint)
+    near_ground = np.clip(0.55 + 1.1 * point[2], 0.55, 1)  # the ground hides part of the sky
+    sky = (0.44 + 0.16 * normal[2]) * near_ground
+    shine = np.maximum(dot(normal, view.half.T[:, pose]), 0)
     for _ in range(5):
         shine = shine * shine
-    brightness = sky + 0.58 * np.maximum(towards_light, 0)
-    out: Floats = paint * brightness[:, None] + np.float32(solid.gloss) * shine[:, None]
+    brightness = sky + 0.58 * np.maximum(dot(normal, view.light.T[:, pose]), 0)
+    out: Floats = paint * brightness + np.float32(solid.gloss) * shine
     return np.minimum(out, 1)
+
+
+def dot(a: Floats, b: Floats) -> Floats:
+    """Column by column."""
+    out: Floats = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return out
 
 
 def marked(marking: tuple[str, float, float], point: Floats) -> Any:
     """Where a solid wears its second colour, from local coordinates."""
     kind, a, b = marking
-    x, y, z = point.T
+    x, y, z = point
     if kind == "stripe":  # along the body
         return np.abs(np.abs(y) - a) < b
     if kind == "band":  # below or above a height
@@ -257,36 +282,36 @@ def marked(marking: tuple[str, float, float], point: Floats) -> Any:
         return np.sin(a * x + b) * np.sin(a * y + 2 * b) + np.sin(a * z - b) * np.cos(a * x) > 0.55
     if kind == "hub":  # the middle of a wheel
         return x * x + y * y < a * a
-    return np.zeros(len(point), bool)
+    return np.zeros(len(x), bool)
 
 
 def shrink(picture: Floats) -> Floats:
     """From samples to pixels with a filter [1 3 3 1]/8 along each axis: smoother edges than the plain mean."""
-    for axis in (1, 2):
-        pad = [(0, 0)] * 4
-        pad[axis] = (1, 1)
-        p = np.moveaxis(np.pad(picture, pad, mode="edge"), axis, 0)
-        mixed = (p[0:-2:2] + p[3::2]) * np.float32(0.125) + (p[1:-1:2] + p[2::2]) * np.float32(0.375)
-        picture = np.moveaxis(mixed, 0, axis)
-    return picture
+    picture = np.pad(picture, [(0, 0), (0, 0), (1, 1), (1, 1)], mode="edge")
+    outer, inner = np.float32(0.125), np.float32(0.375)
+    p = picture
+    p = (p[:, :, 0:-2:2] + p[:, :, 3::2]) * outer + (p[:, :, 1:-1:2] + p[:, :, 2::2]) * inner
+    return (p[..., 0:-2:2] + p[..., 3::2]) * outer + (p[..., 1:-1:2] + p[..., 2::2]) * inner
 
 
 def ground_picture(shadow: Floats, view: Cameras) -> Floats:
-    """The background with the soft shadow of everything above the ground, [pose, SIDE, SIDE, 3]."""
-    top, bottom = (np.array(c, np.float32) for c in BACKGROUND)
+    """The background with the soft shadow of everything above the ground, [3, pose, SIDE, SIDE]."""
+    top, bottom = (np.array(colour, np.float32)[:, None, None, None] for colour in BACKGROUND)
     ramp = np.linspace(0, 1, SIDE, dtype=np.float32)[:, None]
-    background = (top * (1 - ramp) + bottom * ramp)[:, None]
-    pixel = ((np.arange(SIDE, dtype=np.float32) + 0.5) * np.float32(2 / SIDE) - 1) * np.float32(FIELD)
-    u, v = pixel[None, None, :, None], -pixel[None, :, None, None]
+    background = top * (1 - ramp) + bottom * ramp
+    pixel = screen(np.arange(SIDE), SIDE)
     pose = (slice(None), None, None)
-    direction = view.forward[pose] + u * view.right[pose] + v * view.up[pose]
+    x, y, z = (
+        view.forward[:, k][pose] + pixel * view.right[:, k][pose] - pixel[:, None] * view.up[:, k][pose]
+        for k in range(3)
+    )
     with np.errstate(divide="ignore"):
-        t = np.where(direction[..., 2] < 0, -view.eye[pose][..., 2] / direction[..., 2], np.float32(1e6))
+        t = np.where(z < 0, -view.eye[:, 2][pose] / z, np.float32(1e6))
     size = len(shadow)
-    where = [(view.eye[pose][..., k] + t * direction[..., k]) * (size / 2 / REACH) + size / 2 - 0.5 for k in (0, 1)]
+    where = [(view.eye[:, k][pose] + t * axis) * (size / 2 / REACH) + (size / 2 - 0.5) for k, axis in enumerate((x, y))]
     dark = ndimage.map_coordinates(shadow, where, order=1, mode="constant")
-    tint = np.array([1.0, 0.97, 0.92], np.float32)  # shadows are a little blue
-    out: Floats = background * (1 - dark[..., None] * tint)
+    tint = np.array([1.0, 0.97, 0.92], np.float32)[:, None, None, None]  # shadows are a little blue
+    out: Floats = background * (1 - dark * tint)
     return out
 
 
