@@ -136,7 +136,7 @@ def cast(
     u, v = screen(column, side), -screen(row, side)
 
     local = solid.to_local.T
-    origin: Floats = (view.eye - solid.centre) @ local
+    origin = ((view.eye - solid.centre) @ local).astype(np.float32)
     forward, right, up = view.forward @ local, view.right @ local, view.up @ local
 
     def along(weights: Floats) -> Floats:
