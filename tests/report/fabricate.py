@@ -225,9 +225,12 @@ def vector_run(run: Path) -> Path:
             "originals": np.stack([trace(True, *p) for p in pairs]) + 0.01 * rng.standard_normal((SHOWN, 100)),
             "reconstruction/1": np.stack([trace(False, *p) for p in pairs]),
             "reconstruction/2": np.stack([trace(True, *p) for p in pairs]) * 0.97,
-            "traversal/1/1": moved(False), "traversal/1/2": moved(True), "traversal/2/2": own[None],
-            "traversal/1/values": moves(3), "traversal/2/values": moves(1),
-        },  # fmt: skip
+            "traversal/1/1": moved(False),
+            "traversal/1/2": moved(True),
+            "traversal/2/2": own[None],
+            "traversal/1/values": moves(3),
+            "traversal/2/values": moves(1),
+        },
     )
     write_json(run / "metrics.json", {"mig": {"value": 0.61, "interval": [0.58, 0.64], "details": {}}})
     return run

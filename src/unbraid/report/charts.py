@@ -17,12 +17,16 @@ RAMP = ((47, 111, 191), (132, 104, 178), (205, 88, 112), (224, 142, 43))
 
 
 def smooth(values: Floats, share: float = 0.08) -> Floats:
-    """Centred moving mean over a share of the points; it narrows towards the ends, so they are not bent."""
+    """Moving mean over a share of the points.
+
+    It narrows towards the start, where curves are steep, and looks back only at the end, where they are noisy.
+    """
     half = max(1, round(len(values) * share / 2))
     out = np.empty_like(values)
     for i in range(len(values)):
-        reach = min(half, i, len(values) - 1 - i)
-        window = values[i - reach : i + reach + 1]
+        ahead = min(half, i)
+        behind = ahead + max(0, i + half - len(values) + 1)
+        window = values[max(0, i - behind) : i + ahead + 1]
         finite = window[np.isfinite(window)]
         out[i] = finite.mean() if finite.size else np.nan
     return out
@@ -50,11 +54,11 @@ def curve(steps: Floats, values: Floats, label: str, stage: int) -> Markup:
 
 def _axes(across: Axis, up: Axis, width: float, height: float, bottom: float) -> Markup:
     parts = []
-    for value in up.ticks(5):
+    for value in up.ticks(6):
         y = up.place(value)
         parts.append(tag("line", x1=across.start, x2=across.end, y1=y, y2=y, class_="rule"))
         parts.append(tag("text", words.tick(value), x=across.start - 7, y=y + 3.5, text_anchor="end"))
-    for value in linear_ticks(across.low, across.high, 4):
+    for value in linear_ticks(across.low, across.high, 5):
         x = across.place(value)
         # Labels stay inside the drawing: the last one ends at the edge instead of being centred on it.
         anchor = "end" if x > width - 20 else "middle"
@@ -62,9 +66,7 @@ def _axes(across: Axis, up: Axis, width: float, height: float, bottom: float) ->
     return tag("g", *parts, class_="axes")
 
 
-def _readings(
-    steps: Floats, values: Floats, x: Floats, top: float, bottom: float, left: float, right: float
-) -> Markup:
+def _readings(steps: Floats, values: Floats, x: Floats, top: float, bottom: float, left: float, right: float) -> Markup:
     """Invisible bands that tell step and value where the pointer rests; no script needed."""
     chosen = np.unique(np.linspace(0, len(steps) - 1, min(40, len(steps))).round().astype(int))
     edges = np.concatenate([[left], (x[chosen][1:] + x[chosen][:-1]) / 2, [right]])
@@ -95,7 +97,7 @@ def whisker(
         text += f", interval {words.number(interval[0])} to {words.number(interval[1])}"
     if np.isfinite(value):
         x = float(np.clip(axis.place(value), edge, width - edge))
-        parts.append(tag("circle", cx=x, cy=middle, r=4.2, class_="dot"))
+        parts.append(tag("circle", cx=x, cy=middle, r=3.6, class_="dot"))
     parts.append(tag("title", text))
     colour = "" if series is None else f" series-{series}"
     return drawing(width, height, text, *parts, class_=f"whisker{colour}")
@@ -155,7 +157,7 @@ def colour_key(values: NDArray[Any] | None) -> Markup:
     stops = [tag("stop", offset=f"{s:.0%}", stop_color=ramp(s)) for s in np.linspace(0, 1, 7)]
     low, high = ("low", "high")
     if values is not None and values.size:
-        low, high = words.number(float(values.min()), 2), words.number(float(values.max()), 2)
+        low, high = words.tick(float(values.min())), words.tick(float(values.max()))
     body = [
         tag("defs", tag("linearGradient", *stops, id="ramp")),
         tag("text", low, x=38, y=11, text_anchor="end"),

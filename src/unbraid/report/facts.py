@@ -48,8 +48,17 @@ class Scale:
 
 def title(run: RunFiles) -> str:
     """Methods and data in one line."""
-    methods = " → ".join(words.method(stage.method) for stage in run.stages) or "Untrained run"
-    return f"{methods} on {run.data.get('name', 'unnamed data')}"
+    return f"{' → '.join(methods(run))} on {data_name(run)}"
+
+
+def methods(run: RunFiles) -> list[str]:
+    """The methods in the order of the stages."""
+    return [words.method(stage.method) for stage in run.stages] or ["Nothing"]
+
+
+def data_name(run: RunFiles) -> str:
+    """What the data is called."""
+    return str(run.data.get("name", "unnamed data"))
 
 
 def cards(run: RunFiles) -> tuple[Card, ...]:
@@ -126,7 +135,9 @@ def _error(metric: Metric, by_name: Mapping[str, Metric]) -> Headline:
     names = words.metric(metric.name)
     if before is None or before <= 0:
         return _score(metric)
-    return Headline(words.number(metric.value), names.short, f"{metric.value / before:.2f} × stage 1's {words.number(before)}")
+    return Headline(
+        words.number(metric.value), names.short, f"{metric.value / before:.2f} × stage 1's {words.number(before)}"
+    )
 
 
 def stage_one(metric: Metric, by_name: Mapping[str, Metric]) -> float | None:
@@ -146,10 +157,14 @@ def scales(run: RunFiles) -> tuple[Scale, ...]:
     found = []
     for stage in run.stages:
         here: dict[str, Any] = {"steps": stage.steps}
-        here |= {key: stage.options[key] for key in ("width", "batch", "batch_size", "architecture") if key in stage.options}
+        here |= {
+            key: stage.options[key] for key in ("width", "batch", "batch_size", "architecture") if key in stage.options
+        }
         here |= {"observations": data.get("n"), "seed": run.config.get("seed")}
         names = [*here, *(key for key in stage.paper if key not in here)]
-        rows = tuple((name.replace("_", " "), _amount(here.get(name)), _amount(stage.paper.get(name))) for name in names)
+        rows = tuple(
+            (name.replace("_", " "), _amount(here.get(name)), _amount(stage.paper.get(name))) for name in names
+        )
         found.append(Scale(stage.number, words.method(stage.method), rows, bool(stage.paper)))
     return tuple(found)
 
@@ -171,8 +186,8 @@ def conventions(run: RunFiles) -> Rows:
     ]
     if any(latents.information is not None for latents in run.latents.values()):
         n = len(next(iter(run.latents.values())).codes)
-        text = f"Mean KL divergence of each latent’s posterior from its prior, in nats, over {words.count(n)} observations."
-        rows.append(("Information", text))
+        text = "Mean KL divergence of each latent’s posterior from its prior, in nats, over"
+        rows.append(("Information", f"{text} {words.count(n)} observations."))
     if any(metric.interval for metric in run.metrics):
         rows.append(("Intervals", "95 %, by bootstrap over the encoded rows."))
     if run.metric_settings:

@@ -44,6 +44,8 @@ def context(run: RunFiles) -> dict[str, Any]:
     """Everything that the page shows of a run."""
     return {
         "title": facts.title(run),
+        "methods": facts.methods(run),
+        "data": facts.data_name(run),
         "name": run.name,
         "seed": run.config.get("seed"),
         "command": run.config.get("command"),

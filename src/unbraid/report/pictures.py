@@ -197,5 +197,5 @@ def _span(values: Array | None) -> str:
         return ""
     low, high = values.min(axis=1), values.max(axis=1)
     if np.allclose(low, low[0]) and np.allclose(high, high[0]):
-        return f"from {words.number(float(low[0]), 2)} to {words.number(float(high[0]), 2)}"
+        return f"from {words.tick(float(low[0]))} to {words.tick(float(high[0]))}"
     return "over the range that each takes"

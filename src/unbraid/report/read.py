@@ -138,7 +138,9 @@ def _json(path: Path) -> Any:
     except FileNotFoundError:
         return None
     except ValueError as error:
-        raise InputError(f"'{path}' is not valid JSON ({error}); delete it and repeat the step that wrote it.") from None
+        raise InputError(
+            f"'{path}' is not valid JSON ({error}); delete it and repeat the step that wrote it."
+        ) from None
 
 
 def _arrays(path: Path) -> dict[str, Array]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from unbraid.errors import InputError
+from unbraid.metrics import mutual_information_matrix
 from unbraid.report import charts, words
 from unbraid.report.order import by_information
 from unbraid.report.read import Metric, RunFiles
@@ -35,7 +36,7 @@ class ScoreRow:
 
 @dataclass(frozen=True)
 class HeatCell:
-    """Mutual information of one latent and one factor: nats, and as a share of the factor's largest possible."""
+    """Mutual information of one latent and one factor: nats, and as a share of the factor's entropy."""
 
     nats: float
     share: float
@@ -48,7 +49,10 @@ class HeatMap:
 
     factors: tuple[str, ...]
     rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
-    normalised: bool
+
+
+# Names of the factors, mutual information [latent, factor] in nats, and the same as a share of the entropy.
+Information = tuple[tuple[str, ...], NDArray[Any], NDArray[Any]]
 
 
 def axis_top(name: str, values: Sequence[float]) -> float:
@@ -96,14 +100,14 @@ def _row(metric: Metric) -> ScoreRow:
 
 
 def details(given: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str], ...]:
-    """Details as rows of text; nested ones by their path, long lists cut short."""
+    """Details as rows of text; nested ones by their path, long lists cut short, tables by their size."""
     rows: list[tuple[str, str]] = []
     for key, value in given.items():
         name = f"{prefix}{str(key).replace('_', ' ')}"
         if isinstance(value, Mapping):
             rows.extend(details(value, f"{name} · "))
         elif isinstance(value, (list, tuple)) and value and isinstance(value[0], (list, tuple)):
-            rows.append((name, "; ".join(f"[{_listed(row)}]" for row in value[:12]) + (" …" if len(value) > 12 else "")))
+            rows.append((name, f"{len(value)} × {len(value[0])} table, in metrics.json"))
         elif isinstance(value, (list, tuple)):
             rows.append((name, _listed(value)))
         else:
@@ -120,39 +124,50 @@ def _one(value: Any) -> str:
 
 
 def heat_map(run: RunFiles) -> HeatMap | None:
-    """Mutual information between every latent of stage 1 and every factor."""
-    latents, factors = run.latents.get(1), run.factors
-    if latents is None or factors is None:
+    """Mutual information between every latent of stage 1 and every factor, as a share of the factor's entropy."""
+    latents = run.latents.get(1)
+    found = _stored(run) or _computed(run)
+    if latents is None or found is None:
         return None
-    found = _information(run)
-    if found is None:
-        return None
-    nats, entropy = found
-    if nats.shape != (len(latents.names), len(factors.names)):
-        return None
-    # Without the factors' entropies the colours are relative to the largest cell.
-    share = nats / entropy if entropy is not None else nats / max(float(np.nanmax(nats)), 1e-12)
+    names, nats, share = found
     share = np.clip(np.nan_to_num(share), 0, 1)
     best = np.argmax(share, axis=0)
     rows = []
     for j in by_information(latents.information, len(latents.names)):
-        cells = tuple(
-            HeatCell(float(nats[j, k]), float(share[j, k]), bool(best[k] == j)) for k in range(len(factors.names))
-        )
+        cells = tuple(HeatCell(float(nats[j, k]), float(share[j, k]), bool(best[k] == j)) for k in range(len(names)))
         rows.append((latents.names[j], cells))
-    return HeatMap(factors.names, tuple(rows), entropy is not None)
+    return HeatMap(names, tuple(rows))
 
 
-def _information(run: RunFiles) -> tuple[NDArray[Any], NDArray[Any] | None] | None:
-    """The matrix [latent, factor] in nats: as a metric left it in its details, or from the codes."""
+def _stored(run: RunFiles) -> Information | None:
+    """As MIG left it in its details: nats [latent, factor] and the factors' entropies."""
     for metric in run.metrics:
-        stored = metric.details.get("mutual_information")
-        if stored is not None:
-            entropy = metric.details.get("entropy", metric.details.get("entropies"))
-            entropy = np.asarray(list(entropy.values()) if isinstance(entropy, Mapping) else entropy, dtype=float)
-            matrix = np.asarray(stored, dtype=float)
-            return matrix, entropy if matrix.ndim == 2 and entropy.shape == matrix.shape[1:] else None
-    compute = getattr(importlib.import_module("unbraid.metrics"), "mutual_information_matrix", None)
-    if compute is None or run.factors is None:
+        given = metric.details
+        if metric.name.startswith("mig") and isinstance(given.get("per_factor"), Mapping) and "entropy" in given:
+            names = tuple(map(str, given["per_factor"]))
+            nats, entropy = _numbers(given.get("information")), _numbers(given["entropy"])
+            if 1 in run.latents and nats.shape == (len(run.latents[1].names), len(names)):
+                return names, nats, nats / np.maximum(entropy, 1e-12)
+    return None
+
+
+def _computed(run: RunFiles) -> Information | None:
+    """From the codes, for runs that have not been evaluated; factors that never vary are left out."""
+    factors = run.factors
+    if factors is None or 1 not in run.latents:
         return None
-    return np.asarray(compute(run.latents[1].codes, run.factors.table), dtype=float), None
+    kept = [k for k, column in enumerate(factors.table.T) if len(np.unique(column[~np.isnan(column)])) > 1]
+    names, table = tuple(factors.names[k] for k in kept), factors.table[:, kept]
+    codes, kinds = run.latents[1].codes, [factors.kinds[k] for k in kept]
+    try:
+        nats = mutual_information_matrix(codes, table, kinds=kinds)
+        return names, nats, mutual_information_matrix(codes, table, kinds=kinds, normalise=True)
+    except InputError:
+        return None  # a table that no metric takes has no map either
+
+
+def _numbers(given: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        return np.empty(0)

@@ -19,7 +19,7 @@ def tag(name: str, /, *children: str, **attributes: object) -> Markup:
         f' {key.rstrip("_").replace("_", "-")}="{escape(_short(value))}"' for key, value in attributes.items()
     )
     inner = "".join(escape(child) for child in children)
-    return Markup(f"<{name}{given}>{inner}</{name}>" if inner else f"<{name}{given}/>")  # noqa: S704
+    return Markup(f"<{name}{given}>{inner}</{name}>" if inner else f"<{name}{given}/>")
 
 
 def drawing(width: float, height: float, label: str, *children: str, **attributes: object) -> Markup:
@@ -77,7 +77,7 @@ class Axis:
 
 
 def linear_ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten within [low, high]."""
+    """Multiples of 1, 2, 2.5 or 5 times a power of ten within [low, high]."""
     step = nice_step((high - low) / max(1, most - 1))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [round(i * step, 12) for i in range(first, last + 1)]
@@ -95,18 +95,18 @@ def log_ticks(low: float, high: float, most: int = 5) -> list[float]:
 
 
 def nice_step(rough: float) -> float:
-    """The least of 1, 2, 5 times a power of ten that is not below `rough`."""
+    """The least of 1, 2, 2.5, 5 times a power of ten that is not below `rough`."""
     power = 10.0 ** math.floor(math.log10(rough))
-    return next(f * power for f in (1, 2, 5, 10) if f * power >= rough * (1 - 1e-9))
+    return next(f * power for f in (1, 2, 2.5, 5, 10) if f * power >= rough * (1 - 1e-9))
 
 
 def value_axis(values: Floats, start: float, end: float) -> Axis:
-    """An axis for a curve: logarithmic if it is positive and falls or rises by more than twentyfold."""
+    """An axis for a curve: logarithmic if it is positive and falls or rises by more than eightfold."""
     finite = values[np.isfinite(values)]
     if not finite.size:
         return Axis(0, 1, start, end)
     low, high = float(finite.min()), float(finite.max())
-    if low > 0 and high / low > 20:
+    if low > 0 and high / low > 8:
         # A curve that rises from next to nothing is about its end, not about the decades at its start.
         tail = float(np.median(finite[len(finite) // 2 :]))
         if tail < math.sqrt(low * high) * 2 and tail < high / 4:

@@ -27,5 +27,7 @@ def atomically(path: Path, content: bytes) -> Path:
     except OSError as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
-        raise InputError(f"'{path}' cannot be written ({error.strerror}); choose another place or free some space.") from None
+        raise InputError(
+            f"'{path}' cannot be written ({error.strerror}); choose another place or free some space."
+        ) from None
     return path

@@ -1,0 +1,170 @@
+"""Several runs on one page: what differs, how they score, what they draw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from markupsafe import Markup
+
+from unbraid.errors import InputError
+from unbraid.report import charts, facts, scores, words
+from unbraid.report.page import render
+from unbraid.report.pictures import Reconstructions, TraversalGroup, reconstructions, traversals
+from unbraid.report.read import Metric, RunFiles, read_run
+from unbraid.report.write import atomically
+
+SERIES = 5
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run of the comparison."""
+
+    name: str
+    title: str
+    series: int
+    reconstructions: Reconstructions | None
+    traversals: tuple[TraversalGroup, ...]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One run's value of one metric; `apart` if it is the best and its interval touches no other."""
+
+    name: str
+    series: int
+    value: str
+    interval: str
+    graphic: Markup | None
+    apart: bool
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One metric over all runs, on one axis."""
+
+    key: str
+    short: str
+    long: str
+    better: str
+    top: str
+    readings: tuple[Reading, ...]
+
+
+def write_comparison(run_directories: Sequence[Path], out: Path) -> Path:
+    """Write one self-contained page that sets runs side by side, and say where it is."""
+    if len(run_directories) < 2:
+        raise InputError("a comparison needs at least two run directories; give more, or use `unbraid report RUN`.")
+    runs = [read_run(Path(directory)) for directory in run_directories]
+    names = short_names([run.directory for run in runs])
+    differing, common = differences(runs)
+    entries, originals = _entries(runs, names)
+    page = render(
+        "comparison.html.j2",
+        title=f"{len(runs)} runs compared",
+        name=", ".join(names),
+        entries=entries,
+        originals=originals,
+        differing=differing,
+        common=common,
+        contests=contests(runs, names),
+    )
+    return atomically(Path(out), page)
+
+
+def short_names(directories: Sequence[Path]) -> list[str]:
+    """The least of each path that tells the runs apart."""
+    paths = [directory.resolve().parts for directory in directories]
+    for depth in range(1, max(map(len, paths)) + 1):
+        names = ["/".join(parts[-depth:]) for parts in paths]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{name} ({i})" for i, name in enumerate(names, start=1)]
+
+
+def differences(runs: Sequence[RunFiles]) -> tuple[list[tuple[str, list[str]]], list[tuple[str, str]]]:
+    """Settings in which the runs differ, one column a run, and those that they share."""
+    tables = [_settings(run) for run in runs]
+    keys = list(dict.fromkeys(key for table in tables for key in table))
+    differing, common = [], []
+    for key in keys:
+        values = [table.get(key, "–") for table in tables]
+        if len(set(values)) > 1:
+            differing.append((key, values))
+        else:
+            common.append((key, values[0]))
+    return differing, common
+
+
+def _settings(run: RunFiles) -> dict[str, str]:
+    table = {"data": facts.data_name(run), "observations": words.count(run.data.get("n"))}
+    table["seed"] = words.plain(run.config.get("seed"))
+    for stage in run.stages:
+        prefix = f"stage {stage.number} · "
+        table[f"{prefix}method"] = words.method(stage.method)
+        table[f"{prefix}steps"] = words.count(stage.steps)
+        table |= {f"{prefix}{key.replace('_', ' ')}": words.plain(value) for key, value in stage.options.items()}
+        table[f"{prefix}parameters"] = words.count(stage.parameters)
+        table[f"{prefix}time"] = words.duration(stage.seconds)
+    return table
+
+
+def contests(runs: Sequence[RunFiles], names: Sequence[str]) -> list[Contest]:
+    """Every metric that any run has, in the order of the first run that has it."""
+    tables = [{metric.name: metric for metric in run.metrics} for run in runs]
+    keys = dict.fromkeys(key for table in tables for key in table)
+    return [_contest(key, [table.get(key) for table in tables], names) for key in keys]
+
+
+def _contest(key: str, found: Sequence[Metric | None], names: Sequence[str]) -> Contest:
+    known = words.metric(key)
+    reach = [v for metric in found if metric for v in (metric.value, *(metric.interval or ()))]
+    top = scores.axis_top(key, reach)
+    winner = _apart(found, known.higher_is_better)
+    readings = []
+    for i, (metric, name) in enumerate(zip(found, names, strict=True)):
+        series = i % SERIES
+        if metric is None:
+            readings.append(Reading(name, series, "–", "", None, False))
+            continue
+        graphic = charts.whisker(metric.value, metric.interval, top, f"{name}, {known.short}", series)
+        interval = scores.interval_text(metric.interval)
+        readings.append(Reading(name, series, words.number(metric.value), interval, graphic, i == winner))
+    return Contest(key, known.short, known.long, scores.better(key), words.tick(top), tuple(readings))
+
+
+def _apart(found: Sequence[Metric | None], higher: bool | None) -> int | None:
+    """The best run, if its interval lies apart from the intervals of all others."""
+    there = [(i, m) for i, m in enumerate(found) if m is not None and m.interval and not math.isnan(m.value)]
+    if higher is None or len(there) < 2:
+        return None
+    sign = 1 if higher else -1
+    best, metric = max(there, key=lambda pair: sign * pair[1].value)
+    worst_edge = min(sign * edge for edge in metric.interval or ())
+    others = [max(sign * edge for edge in m.interval or ()) for i, m in there if i != best]
+    return best if all(edge < worst_edge for edge in others) else None
+
+
+def _entries(runs: Sequence[RunFiles], names: Sequence[str]) -> tuple[list[Entry], Reconstructions | None]:
+    """The runs; where all show the same originals these are taken out, to be shown once above the others."""
+    made = [reconstructions(run) for run in runs]
+    shared = None
+    if _same_originals(runs) and all(r is not None and r.strips for r in made):
+        first = made[0]
+        assert first is not None
+        shared = replace(first, strips=first.strips[:1])
+        made = [None if r is None else replace(r, strips=r.strips[1:]) for r in made]
+    entries = [
+        Entry(name, facts.title(run), i % SERIES, drawn, traversals(run, most=6, last_only=True)[:1])
+        for i, (run, name, drawn) in enumerate(zip(runs, names, made, strict=True))
+    ]
+    return entries, shared
+
+
+def _same_originals(runs: Sequence[RunFiles]) -> bool:
+    originals = [run.pictures.originals if run.pictures else None for run in runs]
+    return all(a is not None and originals[0] is not None and np.array_equal(a, originals[0]) for a in originals)
