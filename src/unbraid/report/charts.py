@@ -93,11 +93,11 @@ def whisker(
         low, high = (float(np.clip(axis.place(v), edge, width - edge)) for v in interval)
         parts.append(tag("line", x1=low, x2=high, y1=middle, y2=middle, class_="span"))
         for x in (low, high):
-            parts.append(tag("line", x1=x, x2=x, y1=middle - 5, y2=middle + 5, class_="cap"))
+            parts.append(tag("line", x1=x, x2=x, y1=middle - 6, y2=middle + 6, class_="cap"))
         text += f", interval {words.number(interval[0])} to {words.number(interval[1])}"
     if np.isfinite(value):
         x = float(np.clip(axis.place(value), edge, width - edge))
-        parts.append(tag("circle", cx=x, cy=middle, r=3.6, class_="dot"))
+        parts.append(tag("circle", cx=x, cy=middle, r=3.4, class_="dot"))
     parts.append(tag("title", text))
     colour = "" if series is None else f" series-{series}"
     return drawing(width, height, text, *parts, class_=f"whisker{colour}")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -27,7 +28,6 @@ class Entry:
     name: str
     title: str
     series: int
-    reconstructions: Reconstructions | None
     traversals: tuple[TraversalGroup, ...]
 
 
@@ -62,13 +62,16 @@ def write_comparison(run_directories: Sequence[Path], out: Path) -> Path:
     runs = [read_run(Path(directory)) for directory in run_directories]
     names = short_names([run.directory for run in runs])
     differing, common = differences(runs)
-    entries, originals = _entries(runs, names)
+    entries = [
+        Entry(name, facts.title(run), i % SERIES, traversals(run, most=6, last_only=True)[:1])
+        for i, (run, name) in enumerate(zip(runs, names, strict=True))
+    ]
     page = render(
         "comparison.html.j2",
         title=f"{len(runs)} runs compared",
         name=", ".join(names),
         entries=entries,
-        originals=originals,
+        gallery=_gallery(runs, names),
         differing=differing,
         common=common,
         contests=contests(runs, names),
@@ -87,16 +90,18 @@ def short_names(directories: Sequence[Path]) -> list[str]:
 
 
 def differences(runs: Sequence[RunFiles]) -> tuple[list[tuple[str, list[str]]], list[tuple[str, str]]]:
-    """Settings in which the runs differ, one column a run, and those that they share."""
+    """Settings in which the runs differ, one column a run, and those in which all that have them agree."""
     tables = [_settings(run) for run in runs]
     keys = list(dict.fromkeys(key for table in tables for key in table))
     differing, common = [], []
     for key in keys:
         values = [table.get(key, "–") for table in tables]
-        if len(set(values)) > 1:
+        present = {table[key] for table in tables if key in table}
+        # Of a stage that only some runs have, method and steps say enough.
+        if len(present) > 1 or (len(set(values)) > 1 and key.endswith(("method", "steps"))):
             differing.append((key, values))
         else:
-            common.append((key, values[0]))
+            common.append((key, present.pop()))
     return differing, common
 
 
@@ -149,22 +154,21 @@ def _apart(found: Sequence[Metric | None], higher: bool | None) -> int | None:
     return best if all(edge < worst_edge for edge in others) else None
 
 
-def _entries(runs: Sequence[RunFiles], names: Sequence[str]) -> tuple[list[Entry], Reconstructions | None]:
-    """The runs; where all show the same originals these are taken out, to be shown once above the others."""
-    made = [reconstructions(run) for run in runs]
-    shared = None
-    if _same_originals(runs) and all(r is not None and r.strips for r in made):
-        first = made[0]
-        assert first is not None
-        shared = replace(first, strips=first.strips[:1])
-        made = [None if r is None else replace(r, strips=r.strips[1:]) for r in made]
-    entries = [
-        Entry(name, facts.title(run), i % SERIES, drawn, traversals(run, most=6, last_only=True)[:1])
-        for i, (run, name, drawn) in enumerate(zip(runs, names, made, strict=True))
-    ]
-    return entries, shared
-
-
-def _same_originals(runs: Sequence[RunFiles]) -> bool:
-    originals = [run.pictures.originals if run.pictures else None for run in runs]
-    return all(a is not None and originals[0] is not None and np.array_equal(a, originals[0]) for a in originals)
+def _gallery(runs: Sequence[RunFiles], names: Sequence[str]) -> list[tuple[str, Reconstructions]]:
+    """Reconstructions under a heading; image runs that show the same originals share one block and one row x."""
+    blocks: list[tuple[str, Reconstructions]] = []
+    originals: list[Any] = []
+    for i, (run, name) in enumerate(zip(runs, names, strict=True)):
+        made = reconstructions(run, target=64)
+        shown = run.pictures.originals if run.pictures else None
+        if made is None or shown is None:
+            continue
+        own = tuple(replace(s, who=f"{name}, {s.who}", colour=f"series-{i % SERIES}") for s in made.strips[1:])
+        same = next((k for k, x in enumerate(originals) if np.array_equal(x, shown)), None)
+        if same is not None and made.strips:
+            heading, block = blocks[same]
+            blocks[same] = (f"{heading}, {name}", replace(block, strips=block.strips + own))
+            continue
+        originals.append(shown)
+        blocks.append((name, replace(made, strips=made.strips[:1] + own)))
+    return blocks

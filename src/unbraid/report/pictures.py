@@ -22,11 +22,11 @@ IN_USE = 0.05
 
 @dataclass(frozen=True)
 class Strip:
-    """One row of pictures as a sprite sheet; `width` is what it wants on a wide screen."""
+    """One row of pictures as a sprite sheet; `width` is what it wants on a wide screen, `colour` a class."""
 
     symbol: str
     who: str
-    stage: int
+    colour: str
     src: str
     width: int
     height: int
@@ -85,7 +85,7 @@ class TraversalGroup:
         return sum(latent.in_use for latent in self.latents)
 
 
-def strip(images: Array, symbol: str, who: str, stage: int, target: int, note: str = "") -> Strip:
+def strip(images: Array, symbol: str, who: str, colour: str, target: int, note: str = "") -> Strip:
     """A row of images at the whole multiple of their size that comes nearest to `target` pixels a frame."""
     sheet = grid(images, len(images), PAD)
     side = images.shape[2]
@@ -93,7 +93,7 @@ def strip(images: Array, symbol: str, who: str, stage: int, target: int, note: s
     crisp = side <= target * 1.25
     width = sheet.width * factor if crisp else round(sheet.width * target / side)
     height = round(sheet.height * width / sheet.width)
-    return Strip(symbol, who, stage, data_uri(sheet), width, height, len(images), crisp, note)
+    return Strip(symbol, who, colour, data_uri(sheet), width, height, len(images), crisp, note)
 
 
 def stage_names(run: RunFiles) -> tuple[list[str], list[str]]:
@@ -101,8 +101,8 @@ def stage_names(run: RunFiles) -> tuple[list[str], list[str]]:
     return words.symbols(len(run.stages)), [words.method(stage.method) for stage in run.stages]
 
 
-def reconstructions(run: RunFiles, most: int = 8) -> Reconstructions | None:
-    """The first originals and what each stage makes of them."""
+def reconstructions(run: RunFiles, most: int = 8, target: int = 128) -> Reconstructions | None:
+    """The first originals and what each stage makes of them, `target` pixels a frame on a wide screen."""
     pictures = run.pictures
     if pictures is None or pictures.originals is None or not pictures.reconstructions:
         return None
@@ -115,7 +115,7 @@ def reconstructions(run: RunFiles, most: int = 8) -> Reconstructions | None:
     if not pictures.are_images:
         return _overlays(rows)
     strips = tuple(
-        strip(images, symbol, who, stage, 128, _error(images, originals) if stage else "")
+        strip(images, symbol, who, f"stage-{stage}", target, _error(images, originals) if stage else "")
         for symbol, who, stage, images in rows
     )
     return Reconstructions(strips, (), (), len(originals))
@@ -172,7 +172,7 @@ def _group(run: RunFiles, pictures: Pictures, moved: int, most: int | None, last
         for shown, array in outputs.items():
             symbol, who = symbols[shown - 1], methods[shown - 1]
             if images:
-                strips.append(strip(array[j], symbol, who, shown, 64))
+                strips.append(strip(array[j], symbol, who, f"stage-{shown}", 64))
             else:
                 at = None if values is None else values[j]
                 drawn = charts.effect(array[j], at, limits, f"{symbol} as {names[j]} is moved")
