@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, cast
@@ -84,14 +85,15 @@ def train(job: Job, machine: Machine, *, show: bool = True, title: str = "") -> 
         accelerator=machine.accelerator, devices=machine.devices, precision=machine.precision, strategy=strategy  # type: ignore[arg-type]
     )
     if machine.devices > 1:
-        fabric.launch(cast(Any, _run), job, machine, show, title, torch.get_num_threads())
+        # Bound arguments, because the launcher would otherwise try to look into them.
+        fabric.launch(partial(_run, job=job, machine=machine, show=show, title=title))
     else:
-        _run(fabric, job, machine, show, title, None)
+        _run(fabric, job, machine, show, title)
 
 
-def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str, threads: int | None) -> None:
-    if threads is not None and fabric.device.type == "cpu":
-        torch.set_num_threads(max(1, threads // fabric.world_size))
+def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> None:
+    if fabric.world_size > 1 and fabric.device.type == "cpu":
+        torch.set_num_threads(max(1, torch.get_num_threads() // fabric.world_size))
     method = build(job, fabric.device)
     players = [Player(update, method, fabric) for update in method.updates()]
     source = BatchSource(

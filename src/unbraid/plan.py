@@ -1,0 +1,80 @@
+"""What a run is to do, and what identifies its results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from unbraid import methods
+from unbraid.config import digest, to_json
+from unbraid.core import MethodConfig
+from unbraid.data.base import FactorData
+from unbraid.errors import InputError
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What determines a run: data, stages, steps and seed."""
+
+    data: Mapping[str, Any]
+    stages: tuple[tuple[MethodConfig, int], ...]
+    seed: int
+
+    @staticmethod
+    def check(data: FactorData, configs: Sequence[MethodConfig], steps: Sequence[int], seed: int) -> Plan:
+        """The plan, or a sentence that says why it cannot be carried out."""
+        if not configs:
+            raise InputError("name at least one method.")
+        if len(steps) != len(configs):
+            raise InputError(f"{len(configs)} stages need one number of steps or {len(configs)}, not {len(steps)}.")
+        if min(steps) < 1:
+            raise InputError(f"steps must be at least 1, not {min(steps)}.")
+        if len(data) < 2:
+            raise InputError(f"{data.name} has {len(data)} observations; learning needs at least 2.")
+        if configs[0].conditional:
+            raise InputError(
+                f"{configs[0].name} is a second stage: name a first one, as in --method beta-tcvae {configs[0].name}."
+            )
+        for config in configs[1:]:
+            if not config.conditional:
+                raise InputError(f"{config.name} cannot follow another stage: it does not use what that stage makes.")
+        description = {
+            "name": data.name,
+            "arguments": None if data.arguments is None else dict(data.arguments),
+            "fingerprint": data.fingerprint,
+            "n": len(data),
+            "shape": list(data.shape),
+            "factors": [to_json(factor) for factor in data.factor_info],
+        }
+        return Plan(description, tuple(zip(configs, steps, strict=True)), seed)
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in config.json."""
+        stages = [methods.describe(config) | {"steps": steps} for config, steps in self.stages]
+        return {"format": FORMAT, "data": dict(self.data), "stages": stages, "seed": self.seed}
+
+    def key(self, number: int) -> str:
+        """What identifies the weights of stage `number` (from 1): data, seed and all stages up to it."""
+        stages = [methods.describe(config) | {"steps": steps} for config, steps in self.stages[:number]]
+        return digest({"format": FORMAT, "data": self.data["fingerprint"], "seed": self.seed, "stages": stages})
+
+    @property
+    def default_name(self) -> str:
+        """The directory's name where none is given."""
+        chain = "+".join(config.name for config, _ in self.stages)
+        return f"{Path(str(self.data['name'])).stem}-{chain}-seed{self.seed}-{self.key(len(self.stages))[:6]}"
+
+
+def differences(there: Any, here: Any, where: str = "") -> list[str]:
+    """What differs between two configurations, each as «name: old there, new here»."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        names = sorted(there.keys() | here.keys())
+        return [line for name in names for line in differences(there.get(name), here.get(name), f"{where}.{name}")]
+    if isinstance(there, list) and isinstance(here, list) and len(there) == len(here):
+        pairs = enumerate(zip(there, here, strict=True), 1)
+        return [line for number, (a, b) in pairs for line in differences(a, b, f"{where}.{number}")]
+    return [] if there == here else [f"{where.lstrip('.')}: {there} there, {here} here"]

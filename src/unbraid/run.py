@@ -1,0 +1,314 @@
+"""A run is a directory: what is written, resumed and reused."""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from unbraid import checkpoint, methods
+from unbraid._version import __version__
+from unbraid.batches import TrainingData, as_network_input, as_stored, mix
+from unbraid.chain import Chain, means
+from unbraid.codes import CodeTable, choose_rows, code_table, encode_batches, factor_columns
+from unbraid.config import to_json
+from unbraid.core import DataSpec, Method, MethodConfig
+from unbraid.data import load as load_data
+from unbraid.data.base import FactorData
+from unbraid.errors import InputError
+from unbraid.files import complete_file, read_json, read_tensors, write_arrays, write_json
+from unbraid.plan import FORMAT, Plan, differences
+from unbraid.progress import Steps
+from unbraid.train import Job, Machine, train
+
+ENCODE_BATCH = 256
+ENCODED_ROWS = 50_000  # of a larger data set, a random part of this size is encoded unless more are asked for
+FIRST_METRICS = ("mig", "factor_score", "l1", "l2")
+_log = logging.getLogger("unbraid")
+
+
+def fit(
+    data: FactorData | str | Path,
+    method: MethodConfig | Sequence[MethodConfig],
+    *,
+    steps: int | Sequence[int] = 20_000,
+    seed: int = 0,
+    out: str | Path | None = None,
+    machine: Machine | None = None,
+    show: bool = True,
+    command: str | None = None,
+) -> Run:
+    """Train one method, or several stages in order, and return the run.
+
+    What the directory `out` already holds of this very run is kept: finished stages are skipped, an unfinished one
+    goes on where it stopped. A first stage that another run beside it has finished is reused.
+    """
+    if not isinstance(data, FactorData):
+        data = load_data(data)
+    configs = [method] if isinstance(method, MethodConfig) else list(method)
+    counts = [steps] * len(configs) if isinstance(steps, int) else list(steps)
+    plan = Plan.check(data, configs, counts, seed)
+    folder = Path(out) if out is not None else Path("runs") / plan.default_name
+    run = Run(folder, plan, data)
+    run.begin(command, machine or Machine())
+    for number in range(1, len(configs) + 1):
+        run.train_stage(number, machine or Machine(), show=show)
+    return run
+
+
+class Run:
+    """A run directory and the trained stages in it."""
+
+    def __init__(self, folder: Path, plan: Plan, data: FactorData | None = None) -> None:
+        self.folder, self.plan = folder, plan
+        self._data = data
+        self._stages: dict[int, Method] = {}
+
+    @staticmethod
+    def open(folder: str | Path, data: FactorData | None = None, more: Sequence[type[MethodConfig]] = ()) -> Run:
+        """An existing run. Give its `data` where they did not come from `load`, and methods of your own in `more`."""
+        folder = Path(folder)
+        if not (folder / "config.json").is_file():
+            raise InputError(f"{str(folder)!r} is not a run directory: it has no config.json.")
+        saved = read_json(folder / "config.json")
+        if saved.get("format") != FORMAT:
+            raise InputError(f"{str(folder)!r} has format {saved.get('format')}; this version reads {FORMAT}.")
+        stages = tuple((methods.restore(stage, more), int(stage["steps"])) for stage in saved["stages"])
+        return Run(folder, Plan(saved["data"], stages, int(saved["seed"])), data)
+
+    @cached_property
+    def data(self) -> FactorData:
+        """The data set, loaded again by name and checked against the one that the run was trained on."""
+        data, saved = self._data, self.plan.data
+        if data is None:
+            if saved["arguments"] is None:
+                raise InputError(f"{saved['name']!r} was given as arrays: open the run with Run.open(folder, data=…).")
+            data = load_data(saved["name"], **saved["arguments"])
+        if data.fingerprint != saved["fingerprint"]:
+            raise InputError(f"{data.name!r} is not what {str(self.folder)!r} was trained on: its content has changed.")
+        return data
+
+    @cached_property
+    def device(self) -> torch.device:
+        """Where codes and pictures are computed."""
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+    @property
+    def chain(self) -> Chain:
+        """All stages, trained, ready to encode and decode."""
+        return Chain([self.stage(number) for number in range(1, len(self.plan.stages) + 1)])
+
+    def stage_folder(self, number: int) -> Path:
+        """Where stage `number` (from 1) stands."""
+        return self.folder / f"stage-{number}"
+
+    def is_finished(self, number: int) -> bool:
+        """Whether this stage is trained, with the weights of this very plan."""
+        record = self.stage_folder(number) / "stage.json"
+        return record.is_file() and read_json(record).get("key") == self.plan.key(number)
+
+    def stage(self, number: int) -> Method:
+        """The trained method of one stage, in evaluation mode."""
+        if number not in self._stages:
+            if not self.is_finished(number):
+                raise InputError(f"stage {number} of {str(self.folder)!r} is not finished: repeat its command.")
+            spec = DataSpec(self.data.shape, len(self.data), self.data.factor_info)
+            method = self.plan.stages[number - 1][0].build(spec)
+            tensors, _ = read_tensors(self.stage_folder(number) / checkpoint.WEIGHTS)
+            method.load_state_dict(tensors)
+            method.to(device=self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+            self._stages[number] = method.eval().requires_grad_(False)
+        return self._stages[number]
+
+    def begin(self, command: str | None, machine: Machine) -> None:
+        """Write the configuration, or check that the one which is there is this one."""
+        path = self.folder / "config.json"
+        if path.is_file():
+            there = read_json(path)
+            changes = differences({key: there.get(key) for key in self.plan.to_json()}, self.plan.to_json())
+            if changes:
+                what = "; ".join(changes[:2])
+                raise InputError(f"{str(self.folder)!r} holds another run ({what}); choose another --out or delete it.")
+            return
+        write_json(path, self.plan.to_json() | {"command": command})
+        write_json(self.folder / "environment.json", environment(machine))
+
+    def train_stage(self, number: int, machine: Machine, *, show: bool = True) -> None:
+        """Train a stage, unless it is finished here or beside this run."""
+        config, steps = self.plan.stages[number - 1]
+        title = f"stage {number} · {config.name}" if len(self.plan.stages) > 1 else config.name
+        if self.is_finished(number):
+            _log.info("%s is finished: skipped", title)
+            return
+        if self._reuse(number):
+            return
+        labels = self.data.factors
+        source = TrainingData(self.data, labels, self.conditioning(number, show=show) if number > 1 else None)
+        job = Job(config, source, steps, self.plan.seed, self.plan.key(number), self.stage_folder(number))
+        began = time.monotonic()
+        train(job, machine, show=show, title=title)
+        tensors, _ = read_tensors(job.folder / checkpoint.WEIGHTS)
+        self._record(number, seconds=time.monotonic() - began, parameters=sum(t.numel() for t in tensors.values()))
+
+    def _record(self, number: int, **facts: Any) -> None:
+        config, steps = self.plan.stages[number - 1]
+        record = {"key": self.plan.key(number)} | methods.describe(config) | {"steps": steps, "seed": self.plan.seed}
+        write_json(self.stage_folder(number) / "stage.json", record | {"reused_from": None} | facts)
+
+    def _reuse(self, number: int) -> bool:
+        """Take a finished stage from a run beside this one, if one has the same key."""
+        for path in sorted(self.folder.parent.glob("*/stage-*/stage.json")):
+            record = read_json(path)
+            if record.get("key") != self.plan.key(number) or path.parent == self.stage_folder(number):
+                continue
+            here = self.stage_folder(number)
+            here.mkdir(parents=True, exist_ok=True)
+            for file in path.parent.iterdir():
+                if file.name != "stage.json" and not file.name.startswith("."):
+                    link(file, here / file.name)
+            facts = {name: record[name] for name in ("seconds", "parameters")}
+            self._record(number, **facts, reused_from=path.parent.parent.name)
+            _log.info("stage %d is the one of %s: reused", number, path.parent.parent)
+            return True
+        return False
+
+    def conditioning(self, number: int, *, show: bool = True) -> NDArray[np.uint8] | NDArray[np.float32]:
+        """y for stage `number`: what the stages before it make of the data, [draws·n, …], computed once and kept."""
+        options = to_json(self.plan.stages[number - 1][0])
+        draws, sample = int(options.get("draws", 1)), options.get("condition", "mean") == "sample"
+        path = self.stage_folder(number - 1) / f"y-{'sample' if sample else 'mean'}-{draws}.npy"
+        if not path.is_file():
+            earlier = Chain([self.stage(earlier) for earlier in range(1, number)])
+            n, stored = len(self.data), self.data.observations
+            torch.manual_seed(mix(self.plan.seed, "y"))
+            with (
+                complete_file(path) as place,
+                Steps(f"y for stage {number}", draws * n, show=show) as bar,
+            ):
+                y = np.lib.format.open_memmap(place, "w+", stored.dtype, (draws * n, *stored.shape[1:]))
+                for start in range(0, draws * n, ENCODE_BATCH):
+                    rows = np.arange(start, min(start + ENCODE_BATCH, draws * n)) % n
+                    y[start : start + len(rows)] = as_stored(
+                        earlier.reconstruct(self.observations(rows), self.labels(rows), sample=sample)[-1]
+                    )
+                    bar.advance(start + len(rows))
+                y.flush()
+        return np.load(path, mmap_mode="c")  # type: ignore[no-any-return]
+
+    def observations(self, rows: NDArray[np.int64]) -> Tensor:
+        """Rows of the data set as networks see them."""
+        return as_network_input(torch.from_numpy(np.ascontiguousarray(self.data.observations[rows])), self.device)
+
+    def labels(self, rows: NDArray[np.int64]) -> Tensor:
+        """The labels of these rows, for encoders that declare that they read them."""
+        return torch.from_numpy(self.data.factors[rows].astype(np.float32)).to(self.device)
+
+    def encode(self, x: NDArray[Any] | None = None, *, rows: int | None = ENCODED_ROWS, show: bool = True) -> CodeTable:
+        """The codes of the data set (of at most `rows` observations, chosen at random), computed once and kept.
+
+        Given observations `x`, stored as the data set's are, their codes instead.
+        """
+        if x is not None:
+            arrays = encode_batches(self.chain, self.parts(x))
+            return code_table(arrays | {"rows": np.arange(len(x))} | factor_columns(np.zeros((len(x), 0)), ()))
+        chosen = choose_rows(len(self.data), rows, self.plan.seed)
+        path = self.folder / "codes.npz"
+        if path.is_file():
+            with np.load(path, allow_pickle=False) as file:
+                arrays = dict(file)
+            if np.array_equal(arrays["rows"], chosen):
+                return code_table(arrays)
+        arrays = encode_batches(self.chain, self.batches(chosen, "encoding", show=show))
+        arrays |= {"rows": chosen} | factor_columns(self.data.factors[chosen], self.data.factor_info)
+        write_arrays(path, arrays)
+        return code_table(arrays)
+
+    def reconstruct(self, x: NDArray[Any]) -> list[NDArray[Any]]:
+        """What each stage makes of observations: y first, x̂ last, stored as the data set's are."""
+        parts = [[as_stored(y) for y in self.chain.reconstruct(batch, labels)] for batch, labels in self.parts(x)]
+        return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+
+    def traverse(self, x: NDArray[Any], *, stage: int = 1, steps: int = 9) -> list[NDArray[Any]]:
+        """What every stage from `stage` on makes of the first observation of `x` as each code of that stage is moved.
+
+        Each array is [code, step, …]; codes move over the range that the data set's codes have.
+        """
+        from unbraid.pictures import code_ranges, traversal
+
+        base = [means(q) for q in self.chain.encode(*next(self.parts(x[:1])))]
+        return traversal(self.chain, base, stage, code_ranges(self.encode(), stage, steps))
+
+    def evaluate(self, names: Sequence[str] = FIRST_METRICS, *, show: bool = True) -> dict[str, Any]:
+        """Metrics by name, kept in metrics.json; see `unbraid.evaluate`."""
+        from unbraid.evaluate import evaluate
+
+        return evaluate(self, names, show=show)
+
+    def report(self) -> Path:
+        """Write report.html from the files of the run, and return its path."""
+        from unbraid.pictures import write_pictures
+        from unbraid.report import write_report
+
+        self.encode(show=False)
+        write_pictures(self)
+        return write_report(self.folder)
+
+    def batches(self, rows: NDArray[np.int64], title: str, *, show: bool = True) -> Iterator[tuple[Tensor, Tensor]]:
+        """Observations and labels of these rows, batch by batch, with a bar."""
+        with Steps(title, len(rows), show=show) as bar:
+            for start in range(0, len(rows), ENCODE_BATCH):
+                batch = rows[start : start + ENCODE_BATCH]
+                yield self.observations(batch), self.labels(batch)
+                bar.advance(start + len(batch))
+
+    def parts(self, x: NDArray[Any]) -> Iterator[tuple[Tensor, Tensor]]:
+        """Observations that are not of the data set, batch by batch; nothing is known of their labels."""
+        check_observations(x, self.data)
+        for start in range(0, len(x), ENCODE_BATCH):
+            batch = torch.from_numpy(np.ascontiguousarray(x[start : start + ENCODE_BATCH]))
+            unknown = torch.full((len(batch), len(self.data.factor_info)), torch.nan, device=self.device)
+            yield as_network_input(batch, self.device), unknown
+
+
+def check_observations(x: NDArray[Any], data: FactorData) -> None:
+    """Observations must look like those that the run was trained on."""
+    expected = data.observations
+    if x.shape[1:] != expected.shape[1:] or x.dtype != expected.dtype:
+        raise InputError(
+            f"observations must be {expected.dtype} of shape [n, {', '.join(map(str, expected.shape[1:]))}], "
+            f"not {x.dtype} of shape {list(x.shape)}."
+        )
+
+
+def link(source: Path, target: Path) -> None:
+    """The same file at another place, without a copy where the disk allows it."""
+    target.unlink(missing_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:
+        with complete_file(target) as place:
+            shutil.copyfile(source, place)
+
+
+def environment(machine: Machine) -> dict[str, Any]:
+    """What the run was made with."""
+    return {
+        "unbraid": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "system": f"{platform.system()} {platform.machine()}",
+        "threads": torch.get_num_threads(),
+        "machine": to_json(machine),
+    }

@@ -1,0 +1,29 @@
+"""Every method through one contract."""
+
+import pytest
+
+from unbraid import methods
+from unbraid.contract import check_method, check_processes
+from unbraid.core import MethodConfig
+
+SMALL: tuple[MethodConfig, ...] = (
+    methods.VAE(width=0.1),
+    methods.BetaVAE(width=0.1, network="conv-bn", likelihood="gaussian"),
+    methods.AnnealedVAE(width=0.1, network="mlp", likelihood="laplace", capacity_steps=3),
+    methods.BetaTCVAE(width=0.1),
+    methods.BetaTCVAE(width=0.1, estimator="mss", network="conv-celeba"),
+    methods.MSVAE(width=0.1),
+)
+
+
+@pytest.mark.parametrize("config", SMALL, ids=lambda config: config.name)
+def test_method_keeps_the_contract(config: MethodConfig) -> None:
+    check_method(config, processes=1)
+
+
+def test_every_method_is_checked_here() -> None:
+    assert {type(config) for config in SMALL} == set(methods.METHODS)
+
+
+def test_two_processes_that_train_together_hold_the_same_weights() -> None:
+    check_processes(SMALL)
