@@ -13,6 +13,7 @@ from unbraid.errors import InputError, unknown
 __all__ = ["BUILT_IN", "Factor", "FactorData", "load"]
 
 BUILT_IN: dict[str, str] = {
+    "pendulum": "angles of a damped pendulum, 100 values a trace: length, damping, mass (continuous)",
     "sprites": "dSprites drawn from its geometry, 737,280 images 64×64 binary: shape, scale, orientation, x, y",
     "toys": "200 toys of simple solids, ray-cast, 64×64 RGB: azimuth (24), elevation (4), object (200)",
 }

@@ -95,7 +95,8 @@ def outline(shape: int, scale: float, angle: float) -> NDArray[np.float64]:
         wave = 13 * np.cos(t) - 5 * np.cos(2 * t) - 2 * np.cos(3 * t) - np.cos(4 * t)
         corners = np.stack([9.6 * np.sin(t) ** 3, -1.44 - 9.6 / 14.5 * wave], 1)
     turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-    return scale * (corners @ turn.T)
+    out: NDArray[np.float64] = scale * (corners @ turn.T)
+    return out
 
 
 def rows(corners: NDArray[np.float64], xs: NDArray[np.float64], ys: NDArray[np.float64]) -> NDArray[np.uint64]:
@@ -103,7 +104,8 @@ def rows(corners: NDArray[np.float64], xs: NDArray[np.float64], ys: NDArray[np.f
 
     def snapped(centres: NDArray[np.float64], offsets: NDArray[np.float64]) -> NDArray[np.int64]:
         vertices = (centres[:, None] + offsets).astype(np.float32)
-        return np.rint(vertices * np.float32(UNIT)).astype(np.int64)
+        out: NDArray[np.int64] = np.rint(vertices * np.float32(UNIT)).astype(np.int64)
+        return out
 
     x, y = snapped(xs, corners[:, 0]), snapped(ys, corners[:, 1])  # [position, corner]
     x_next, y_next = np.roll(x, -1, 1), np.roll(y, -1, 1)
@@ -138,14 +140,16 @@ def half_size_pixels(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
     octets = words.astype("<u8").view(np.uint8).reshape(-1, 32, 2, 8)
     # Two octets above one another make four pixels: a table of all 65,536 pairs.
     pairs = octets[:, :, 0].astype(np.uint16) | octets[:, :, 1].astype(np.uint16) << 8
-    return FOUR_PIXELS[pairs].view(np.uint8).reshape(-1, 32, 32, 1)
+    out: NDArray[np.uint8] = FOUR_PIXELS[pairs].view(np.uint8).reshape(-1, 32, 32, 1)
+    return out
 
 
 def four_pixels() -> NDArray[np.uint32]:
     """Every pair of octets to four means of 2×2 pixels, packed into one word."""
     bits = np.unpackbits(np.arange(65536, dtype="<u2").view(np.uint8).reshape(-1, 2), axis=1, bitorder="little")
     on = bits.reshape(-1, 2, 4, 2).sum((1, 3))  # of four
-    return ((on * 255 + 2) // 4).astype(np.uint8).view(np.uint32).ravel()
+    out: NDArray[np.uint32] = ((on * 255 + 2) // 4).astype(np.uint8).view(np.uint32).ravel()
+    return out
 
 
 FOUR_PIXELS = four_pixels()
