@@ -137,8 +137,8 @@ def _contest(key: str, found: Sequence[Metric | None], names: Sequence[str]) -> 
             readings.append(Reading(name, series, "–", "", None, False))
             continue
         graphic = charts.whisker(metric.value, metric.interval, top, f"{name}, {known.short}", series)
-        interval = scores.interval_text(metric.interval)
-        readings.append(Reading(name, series, words.number(metric.value), interval, graphic, i == winner))
+        interval = scores.interval_text(metric)
+        readings.append(Reading(name, series, scores.value_text(key, metric.value), interval, graphic, i == winner))
     return Contest(key, known.short, known.long, scores.better(key), words.tick(top), tuple(readings))
 
 

@@ -51,7 +51,7 @@ def _groups(stage: Stage) -> list[CurveGroup]:
 
 def _curve(stage: Stage, key: str) -> Curve:
     steps, values = stage.curves[key]
-    term = key.partition("/")[2].replace("_", " ")
+    term = words.term(key.partition("/")[2])
     chart = charts.curve(steps, values, term, stage.number)
     finite = values[np.isfinite(values)]
     last = words.number(float(charts.smooth(values)[-1])) if finite.size else "–"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from unbraid.report import scores, words
@@ -13,6 +14,7 @@ from unbraid.report.read import Metric, RunFiles, Stage
 Rows = tuple[tuple[str, str], ...]
 DISENTANGLEMENT = ("mig", "factor_score", "dci", "dci_disentanglement", "sap", "beta_score", "mcc")
 ERRORS = ("l2", "l1", "fid")
+SCALE_OPTIONS = ("width", "network", "batch_size", "latents", "likelihood")
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,9 @@ def methods(run: RunFiles) -> list[str]:
 
 
 def data_name(run: RunFiles) -> str:
-    """What the data is called."""
-    return str(run.data.get("name", "unnamed data"))
+    """What the data is called; of a path the last part."""
+    name = str(run.data.get("name", "unnamed data"))
+    return PurePath(name).name or name
 
 
 def cards(run: RunFiles) -> tuple[Card, ...]:
@@ -119,36 +122,31 @@ def headlines(run: RunFiles) -> tuple[Headline, ...]:
         found.append(Headline(f"{used} of {len(known.names)}", "latents in use", note))
     seconds = [stage.seconds for stage in run.stages if stage.seconds is not None]
     if seconds:
-        device = str(run.environment.get("device", ""))
-        found.append(Headline(words.duration(sum(seconds)), "training", device))
+        parameters = sum(stage.parameters or 0 for stage in run.stages)
+        found.append(Headline(words.duration(sum(seconds)), "training", f"{words.count(parameters)} parameters"))
     return tuple(found)
 
 
 def _score(metric: Metric) -> Headline:
-    interval = scores.interval_text(metric.interval)
-    return Headline(words.number(metric.value), words.metric(metric.name).short, interval)
+    value = scores.value_text(metric.name, metric.value)
+    return Headline(value, words.metric(metric.name).short, scores.interval_text(metric))
 
 
 def _error(metric: Metric, by_name: Mapping[str, Metric]) -> Headline:
-    """The final error; where stage 1's is known, what share of it is left."""
+    """The final error; where stage 1’s is known, what share of it is left."""
     before = stage_one(metric, by_name)
     names = words.metric(metric.name)
     if before is None or before <= 0:
         return _score(metric)
     return Headline(
-        words.number(metric.value), names.short, f"{metric.value / before:.2f} × stage 1's {words.number(before)}"
+        words.number(metric.value), names.short, f"{metric.value / before:.2f} × stage 1’s {words.number(before)}"
     )
 
 
 def stage_one(metric: Metric, by_name: Mapping[str, Metric]) -> float | None:
-    """The same metric for stage 1's output: a metric of its own (`l2/1`, `l2_stage_1`) or a detail."""
-    for name in (f"{metric.name}/1", f"{metric.name}_stage_1"):
-        if name in by_name:
-            return by_name[name].value
-    stored = metric.details.get("stage_1", metric.details.get("stages"))
-    if isinstance(stored, (list, tuple)) and len(stored) > 1:
-        stored = stored[0]
-    return float(stored) if isinstance(stored, (int, float)) else None
+    """The same metric for the output of stage 1."""
+    before = by_name.get(f"stage-1/{metric.name}")
+    return None if before is None else before.value
 
 
 def scales(run: RunFiles) -> tuple[Scale, ...]:
@@ -157,9 +155,7 @@ def scales(run: RunFiles) -> tuple[Scale, ...]:
     found = []
     for stage in run.stages:
         here: dict[str, Any] = {"steps": stage.steps}
-        here |= {
-            key: stage.options[key] for key in ("width", "batch", "batch_size", "architecture") if key in stage.options
-        }
+        here |= {key: stage.options[key] for key in SCALE_OPTIONS if key in stage.options}
         here |= {"observations": data.get("n"), "seed": run.config.get("seed")}
         names = [*here, *(key for key in stage.paper if key not in here)]
         rows = tuple(

@@ -73,26 +73,41 @@ def better(name: str) -> str:
     return {True: "↑", False: "↓", None: ""}[words.metric(name).higher_is_better]
 
 
-def interval_text(interval: tuple[float, float] | None) -> str:
+def value_text(name: str, value: float) -> str:
+    """A value as shown: three decimals for scores between 0 and 1, else three digits."""
+    if words.metric(name).top == 1.0 and math.isfinite(value) and abs(value) <= 1:
+        return f"{value:.3f}".replace("-", "−")
+    return words.number(value)
+
+
+def interval_text(metric: Metric) -> str:
     """The interval as shown."""
-    return "" if interval is None else f"{words.number(interval[0])} – {words.number(interval[1])}"
+    return "" if metric.interval is None else " – ".join(value_text(metric.name, edge) for edge in metric.interval)
 
 
 def score_rows(run: RunFiles) -> tuple[ScoreRow, ...]:
-    """The metrics in the order in which they were written."""
-    return tuple(_row(metric) for metric in run.metrics)
+    """The metrics as they were written, earlier stages next to the final output and on the same axis."""
+    order = list(dict.fromkeys(_base(metric.name) for metric in run.metrics))
+    reach: dict[str, list[float]] = {base: [] for base in order}
+    for metric in run.metrics:
+        reach[_base(metric.name)] += [metric.value, *(metric.interval or ())]
+    metrics = sorted(run.metrics, key=lambda metric: (order.index(_base(metric.name)), "/" in metric.name))
+    return tuple(_row(metric, axis_top(metric.name, reach[_base(metric.name)])) for metric in metrics)
 
 
-def _row(metric: Metric) -> ScoreRow:
+def _base(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def _row(metric: Metric, top: float) -> ScoreRow:
     names = words.metric(metric.name)
-    top = axis_top(metric.name, [metric.value, *(metric.interval or ())])
     return ScoreRow(
         metric.name,
         names.short,
         names.long,
         better(metric.name),
-        words.number(metric.value),
-        interval_text(metric.interval),
+        value_text(metric.name, metric.value),
+        interval_text(metric),
         charts.whisker(metric.value, metric.interval, top, names.short),
         words.tick(top),
         details(metric.details),
@@ -120,7 +135,7 @@ def _listed(values: Sequence[Any], most: int = 24) -> str:
 
 
 def _one(value: Any) -> str:
-    return words.number(value, 4) if isinstance(value, float) else words.plain(value)
+    return words.number(value, 4) if isinstance(value, float) and not value.is_integer() else words.plain(value)
 
 
 def heat_map(run: RunFiles) -> HeatMap | None:
@@ -145,6 +160,8 @@ def _stored(run: RunFiles) -> Information | None:
         given = metric.details
         if metric.name.startswith("mig") and isinstance(given.get("per_factor"), Mapping) and "entropy" in given:
             names = tuple(map(str, given["per_factor"]))
+            if run.factors is not None and len(run.factors.names) == len(names):
+                names = run.factors.names  # a metric may have been given the table without its names
             nats, entropy = _numbers(given.get("information")), _numbers(given["entropy"])
             if 1 in run.latents and nats.shape == (len(run.latents[1].names), len(names)):
                 return names, nats, nats / np.maximum(entropy, 1e-12)

@@ -63,15 +63,17 @@ def method(name: str) -> str:
 
 
 def metric(name: str) -> MetricName:
-    """Names of a metric; `l2/1` or `l2_stage_1` is L2 of stage 1, and an unknown metric keeps its own name."""
-    if name in METRICS:
-        return METRICS[name]
-    base, _, rest = name.replace("_stage_", "/").partition("/")
-    if rest and base in METRICS:
-        known = METRICS[base]
-        where = f"stage {rest}" if rest.isdigit() else rest.replace("_", " ")
-        return MetricName(f"{known.short}, {where}", known.long, known.higher_is_better, known.top)
-    return MetricName(name.replace("_", " "), "", None, None)
+    """Names of a metric; `stage-1/l2` is L2 of stage 1's output, and an unknown metric keeps its own name."""
+    where, _, base = name.rpartition("/")
+    known = METRICS.get(base, MetricName(base.replace("_", " "), "", None, None))
+    if not where:
+        return known
+    return MetricName(f"{known.short}, {where.replace('-', ' ')}", known.long, known.higher_is_better, known.top)
+
+
+def term(name: str) -> str:
+    """A loss term in words; what people write in capitals stays in capitals."""
+    return " ".join(w.upper() if w in ("kl", "tc", "mi", "elbo") else w for w in name.split("_"))
 
 
 def symbols(stages: int) -> list[str]:

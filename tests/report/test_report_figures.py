@@ -1,0 +1,108 @@
+"""Pictures, charts and numbers on their own."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from unbraid.errors import InputError
+from unbraid.report import charts, grid, reconstruction_picture, traversal_picture, words, write_figures
+from unbraid.report.svg import linear_ticks, log_ticks, tag, value_axis
+
+
+def solid(values: list[int], side: int = 4, channels: int = 3) -> np.ndarray:
+    return np.stack([np.full((side, side, channels), v, dtype=np.uint8) for v in values])
+
+
+def test_a_grid_keeps_every_pixel_and_leaves_gaps_transparent() -> None:
+    made = np.asarray(grid(solid([10, 20, 30]), columns=2, pad=1, scale=3))
+    assert made.shape == (25, 25, 4)
+    assert (made[:12, :12, 0] == 10).all()
+    assert (made[:12, 13:, 0] == 20).all()
+    assert (made[13:, :12, 0] == 30).all()
+    assert (made[:, 12, 3] == 0).all()
+    assert (made[13:, 13:, 3] == 0).all()
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 4, 7])
+def test_any_number_of_channels_can_be_looked_at(channels: int) -> None:
+    assert grid(solid([5], channels=channels), 1).getpixel((0, 0))[:3] == (5, 5, 5)
+
+
+def test_a_grid_of_floats_is_refused() -> None:
+    with pytest.raises(InputError, match="uint8"):
+        grid(np.zeros((2, 4, 4, 3)), 2)
+
+
+def test_reconstruction_rows_are_in_order() -> None:
+    made = np.asarray(reconstruction_picture(solid([10], 32), [solid([90], 32), solid([200], 32)], scale=1))
+    column = made[:, -20, 0]
+    assert list(dict.fromkeys(int(v) for v in column if v != 255)) == [10, 90, 200]
+
+
+def test_traversal_rows_alternate_and_follow_the_information() -> None:
+    first = np.stack([solid([10], 32), solid([20], 32)])
+    final = np.stack([solid([110], 32), solid([120], 32)])
+    made = np.asarray(traversal_picture([first, final], information=np.array([0.1, 2.0])))
+    column = made[:, -20, 0]
+    assert list(dict.fromkeys(int(v) for v in column if v != 255)) == [20, 120, 10, 110]
+
+
+def test_figures_of_a_run_are_written(image_run: Path, vector_run: Path, tmp_path: Path) -> None:
+    written = write_figures(image_run, tmp_path / "figures")
+    assert [path.name for path in written] == ["reconstructions.png", "traversals.png"]
+    with Image.open(written[0]) as picture:
+        assert picture.width > 8 * 128
+    with pytest.raises(InputError, match="no pictures of images"):
+        write_figures(vector_run)
+
+
+def test_smoothing_keeps_a_straight_line_and_ignores_gaps() -> None:
+    flat = np.full(50, 3.0)
+    flat[20] = np.nan
+    assert np.allclose(charts.smooth(flat), 3.0)
+    assert charts.smooth(np.arange(100.0))[50] == pytest.approx(50)
+
+
+def test_falling_losses_get_a_logarithmic_axis_and_rising_terms_a_linear_one() -> None:
+    x = np.linspace(0, 1, 100)
+    assert value_axis(5000 * np.exp(-8 * x) + 30, 100, 0).log
+    assert not value_axis(10 * (1 - np.exp(-8 * x)) + 0.01, 100, 0).log
+    assert not value_axis(-x, 100, 0).log
+
+
+def test_ticks_are_round_and_inside() -> None:
+    assert linear_ticks(0, 1, 5) == [0, 0.25, 0.5, 0.75, 1]
+    assert linear_ticks(-0.3, 9.4, 6) == [0, 2, 4, 6, 8]
+    assert log_ticks(40, 6000, 5) == [100, 300, 1000, 3000]
+    assert log_ticks(1e-3, 1e3, 4) == [1e-3, 1e-1, 1e1, 1e3]
+
+
+def test_a_curve_of_one_point_and_one_of_nothing_finite_can_be_drawn() -> None:
+    assert "<svg" in charts.curve(np.array([5.0]), np.array([2.0]), "total", 1)
+    assert "<svg" in charts.curve(np.array([5.0, 6.0]), np.array([np.nan, np.inf]), "total", 1)
+    assert "<svg" in charts.whisker(math.nan, None, 1.0, "MIG")
+
+
+def test_svg_escapes_text_and_attributes() -> None:
+    assert tag("text", "<b>", x=1.5, class_='"') == '<text x="1.5" class="&#34;">&lt;b&gt;</text>'
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.4127, "0.413"), (0.00412, "0.00412"), (1234.5, "1,234"), (-2.5, "−2.50"), (0.0, "0"), (math.nan, "–"),
+     (3.2e-7, "3.20·10⁻⁷"), (math.inf, "∞")],
+)  # fmt: skip
+def test_numbers_read_well(value: float, text: str) -> None:
+    assert words.number(value) == text
+
+
+def test_durations_and_shapes_read_well() -> None:
+    assert [words.duration(s) for s in (3.21, 42, 141.3, 7260)] == ["3.2 s", "42 s", "2 min 21 s", "2 h 01 min"]
+    assert words.shape([3, 64, 48]) == "48×64 RGB images"
+    assert words.symbols(1) == ["x̂"]
+    assert words.symbols(3) == ["y₁", "y₂", "x̂"]
