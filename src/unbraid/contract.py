@@ -65,8 +65,7 @@ def training_data(config: MethodConfig, data: FactorData) -> TrainingData:
     """The data as a stage gets them; a later stage is given dimmed observations for y."""
     if not config.conditional:
         return TrainingData(data, data.factors)
-    y = np.asarray(data.observations // 2, dtype=data.observations.dtype)
-    return TrainingData(data, data.factors, y)
+    return TrainingData(data, data.factors, np.minimum(data.observations, 100))
 
 
 def check_configuration(config: MethodConfig) -> None:

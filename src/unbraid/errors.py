@@ -13,6 +13,10 @@ class InputError(ValueError):
     """
 
 
+class Interrupted(Exception):
+    """A run was asked to stop; it has saved its state and goes on when the command is repeated."""
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a misspelt name: what was given, the nearest known name, and all of them."""
     names = sorted(known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,9 +24,7 @@ QUALITY = ("l1", "l2")
 
 def evaluate(run: Run, names: Sequence[str], *, show: bool = True) -> dict[str, Any]:
     """Compute the metrics that metrics.json does not hold yet, and return all that it then holds."""
-    for name in names:
-        if name not in metrics.METRICS:
-            raise unknown("metric", name, metrics.METRICS)
+    names = [*chosen_names(names), *(QUALITY if list(names) == ["all"] else ())]
     path = run.folder / "metrics.json"
     results: dict[str, Any] = read_json(path) if path.is_file() else {}
     missing = [name for name in names if name not in results]
@@ -37,6 +36,22 @@ def evaluate(run: Run, names: Sequence[str], *, show: bool = True) -> dict[str, 
     results["_"] = {"seed": run.plan.seed, "rows": len(run.encode(show=show).rows), "seconds": seconds}
     write_json(path, results)
     return results
+
+
+def evaluate_table(path: Path, names: Sequence[str], *, seed: int = 0, show: bool = True) -> dict[str, Any]:
+    """Metrics of a table of codes and factors that any model has written."""
+    table = metrics.load_table(path)
+    return {name: metrics.METRICS[name].function(table, seed=seed).to_json() for name in chosen_names(names)}
+
+
+def chosen_names(names: Sequence[str]) -> list[str]:
+    """Metrics by name; `all` are those that need nothing but codes and factors."""
+    if list(names) == ["all"]:
+        return [name for name, metric in metrics.METRICS.items() if metric.needs == "codes, factors"]
+    for name in names:
+        if name not in metrics.METRICS:
+            raise unknown("metric", name, metrics.METRICS)
+    return list(names)
 
 
 def table_scores(run: Run, names: Sequence[str], show: bool) -> dict[str, Any]:

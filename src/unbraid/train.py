@@ -22,14 +22,10 @@ from torch import Tensor, nn
 from unbraid import checkpoint
 from unbraid.batches import BatchSource, TrainingData, mix
 from unbraid.core import Method, MethodConfig, Terms, Update
-from unbraid.errors import InputError
+from unbraid.errors import InputError, Interrupted
 from unbraid.progress import Steps
 
 LOG_POINTS = 200  # lines of log.jsonl that a run should have, at least
-
-
-class Interrupted(Exception):
-    """The run was asked to stop; it has saved its state and goes on when the command is repeated."""
 
 
 @dataclass(frozen=True)

@@ -20,13 +20,15 @@ def stratified_weights(batch: int, dataset_size: int, odd: Tensor) -> Tensor:
     """log weights of minibatch-stratified sampling (S6), [sample, component]; each row sums to one.
 
     With M = batch − 1 others: a row's own component weighs 1/N, one other (`odd`, [sample], an offset in
-    1 … M from the row's own index) weighs (N−M)/(NM), and the remaining M−1 weigh 1/M.
+    1 … M from the row's own index) weighs (N−M)/(NM), and the remaining M−1 weigh 1/M. A batch that is the whole
+    data set leaves nothing to estimate: all weigh 1/N.
     """
     others, n = batch - 1, dataset_size
+    if n <= batch:
+        return torch.full((batch, batch), -math.log(batch), device=odd.device)
     rows = torch.arange(batch, device=odd.device)
     weights = torch.full((batch, batch), -math.log(max(1, others)), device=odd.device)
-    if n > others:
-        weights[rows, (rows + odd) % batch] = math.log((n - others) / (n * max(1, others)))
+    weights[rows, (rows + odd) % batch] = math.log((n - others) / (n * max(1, others)))
     weights[rows, rows] = -math.log(n)
     return weights
 
@@ -45,7 +47,7 @@ def aggregate_posterior(
         weights = torch.full((batch, batch), -math.log(dataset_size * batch), device=z.device)
     else:
         odd = torch.randint(1, max(2, batch), (batch,), device=z.device)
-        weights = stratified_weights(batch, max(dataset_size, batch), odd)
+        weights = stratified_weights(batch, dataset_size, odd)
     return weighted_mixture(z, mean, log_var, weights)
 
 

@@ -1,0 +1,29 @@
+# `make demo` and `make test` work from a fresh clone: they set up what they need first.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint bench clean
+
+demo: .venv/ready
+	$(BIN)/unbraid demo
+
+test: .venv/ready lint
+	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist worksteal
+
+lint: .venv/ready
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+
+bench: .venv/ready
+	$(BIN)/python benchmarks/train_overhead.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/metrics.py
+
+# torch first and by its exact version: any later step would otherwise be free to choose another build.
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,269 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from unbraid._version import __version__
+from unbraid.errors import InputError, Interrupted, unknown
+
+if TYPE_CHECKING:
+    from unbraid.train import Machine
+
+out = Console(highlight=False)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one sentence, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage."""
+        raise InputError(f"{message}; see {self.prog} --help.")
+
+
+def fit(words: Sequence[str]) -> None:
+    """Learn the factors of a data set."""
+    parser = command("fit", fit, "unbraid fit DATA --method NAME [NAME …] [--steps N [N …]] [--OPTION VALUE …]")
+    parser.add_argument("data", metavar="DATA", help="a built-in name (unbraid data list) or a path")
+    parser.add_argument("--method", nargs="+", required=True, metavar="NAME", help="stages in order (unbraid methods)")
+    parser.add_argument("--steps", nargs="+", type=int, default=[20_000], metavar="N", help="for all stages or each")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of weights, batches and noise (0)")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="the run directory (runs/…)")
+    add_machine(parser)
+    parser.epilog = (
+        "Options of the methods follow as --beta 6 (to every stage that has it) or --2.latents 5 (to the second "
+        "stage); unbraid methods NAME lists them. Arguments of the data set follow as --data.size 32. A command "
+        "that was stopped or killed goes on where it was when it is repeated."
+    )
+    known, rest = parser.parse_known_args(words)
+
+    from unbraid import data, methods, options
+    from unbraid.run import fit as fit_run
+
+    given = list(options.pairs(rest))
+    stages = [methods.by_name(name) for name in known.method]
+    configs = options.configure(stages, [pair for pair in given if not pair[0].startswith("data.")])
+    arguments = options.data_arguments([(name[5:], text) for name, text in given if name.startswith("data.")])
+    steps = known.steps[0] if len(known.steps) == 1 else known.steps
+    run = fit_run(
+        data.load(known.data, **arguments),
+        configs,
+        steps=steps,
+        seed=known.seed,
+        out=known.out,
+        machine=machine(known),
+        show=not known.quiet,
+        command=shlex.join(["unbraid", "fit", *words]),
+    )
+    names = [name for name in DEFAULT_METRICS if run.data.factor_info or name in ("l1", "l2")]
+    run.evaluate(names, show=not known.quiet)
+    finish(run.folder, run.report())
+
+
+def evaluate(words: Sequence[str]) -> None:
+    """Score a run, or a table of codes of any other model."""
+    parser = command("evaluate", evaluate, "unbraid evaluate RUN [--metrics NAME …|all] | --codes FILE.npz")
+    parser.add_argument("run", nargs="?", type=Path, metavar="RUN", help="a run directory")
+    parser.add_argument("--metrics", nargs="+", default=list(DEFAULT_METRICS), metavar="NAME", help="names, or all")
+    parser.add_argument("--codes", type=Path, metavar="FILE", help="an .npz with arrays `codes` and `factors`")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draws, with --codes (0)")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    known = parser.parse_args(words)
+    if (known.run is None) == (known.codes is None):
+        raise InputError("name a run directory or --codes FILE.npz, one of them.")
+
+    from unbraid import evaluate as scoring
+
+    if known.codes is not None:
+        print_scores(scoring.evaluate_table(known.codes, known.metrics, seed=known.seed, show=not known.quiet))
+        return
+    from unbraid.run import Run
+
+    run = Run.open(known.run)
+    print_scores(run.evaluate(known.metrics, show=not known.quiet))
+    finish(run.folder, run.report())
+
+
+def report(words: Sequence[str]) -> None:
+    """Write the page of one run, or compare several."""
+    parser = command("report", report, "unbraid report RUN [RUN …] [--out FILE]")
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run directories")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where a comparison goes (comparison.html)")
+    known = parser.parse_args(words)
+
+    from unbraid.report import write_comparison
+    from unbraid.run import Run
+
+    pages = [Run.open(folder).report() for folder in known.runs]
+    page = pages[0]
+    if len(pages) > 1:
+        page = write_comparison(known.runs, known.out or Path("comparison.html"))
+    out.print(f"report: {page}", soft_wrap=True)
+
+
+def methods(words: Sequence[str]) -> None:
+    """List the methods, or the options of one."""
+    parser = command("methods", methods, "unbraid methods [NAME]")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="show the options of this method")
+    known = parser.parse_args(words)
+
+    from unbraid import methods as library
+    from unbraid.options import describe_options
+
+    if known.name is None:
+        rows = [(config.name, first_sentence(config.__doc__)) for config in library.METHODS]
+        print_table(("method", "what it is"), rows)
+        out.print("\n[dim]unbraid methods NAME lists the options of one.")
+        return
+    config = library.by_name(known.name)
+    out.print(Text(first_sentence(config.__doc__), style="bold"))
+    if config.conditional:
+        out.print("A later stage: it follows another method, as in --method beta-tcvae " + config.name)
+    shown = describe_options(config)
+    print_table(
+        ("option", "default", "meaning"),
+        [(f"--{name.replace('_', '-')}", str(default), about) for name, default, about in shown],
+    )
+
+
+def metrics(words: Sequence[str]) -> None:
+    """List the metrics."""
+    command("metrics", metrics, "unbraid metrics").parse_args(words)
+
+    from unbraid.metrics import METRICS
+
+    rows = [(name, metric.description, metric.needs) for name, metric in METRICS.items()]
+    print_table(("metric", "what it says", "what it reads"), rows)
+
+
+def demo(words: Sequence[str]) -> None:
+    """Show the main job on embedded data: a few minutes."""
+    parser = command("demo", demo, "unbraid demo [--out FOLDER]")
+    parser.add_argument("--out", type=Path, default=Path("runs/demo"), metavar="FOLDER", help="where to (runs/demo)")
+    add_machine(parser)
+    known = parser.parse_args(words)
+
+    from unbraid.demo import run_demo
+
+    run_demo(known.out, machine(known), out, show=not known.quiet)
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {
+    "demo": demo,
+    "fit": fit,
+    "evaluate": evaluate,
+    "report": report,
+    "methods": methods,
+    "metrics": metrics,
+}
+DEFAULT_METRICS = ("mig", "factor_score", "l1", "l2")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; the exit code is 0, 2 for bad input, 130 for a run that was asked to stop."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    logging.basicConfig(format="unbraid: %(message)s", level=logging.WARNING)
+    logging.getLogger("unbraid").setLevel(logging.INFO)
+    if not words or words[0] in ("-h", "--help", "help"):
+        print_help()
+        return 0
+    if words[0] == "--version":
+        out.print(f"unbraid {__version__}")
+        return 0
+    try:
+        if words[0] not in COMMANDS:
+            raise unknown("command", words[0], COMMANDS)
+        COMMANDS[words[0]](words[1:])
+    except InputError as error:
+        complain(str(error))
+        return 2
+    except KeyboardInterrupt:
+        complain("stopped.")
+        return 130
+    except Interrupted as stopped:
+        complain(str(stopped))
+        return 130
+    return 0
+
+
+def complain(sentence: str) -> None:
+    """One sentence on standard error."""
+    print(f"unbraid: {sentence}", file=sys.stderr)
+
+
+def command(name: str, function: Callable[[Sequence[str]], None], usage: str) -> Parser:
+    """The parser of a command, described by its function's docstring."""
+    return Parser(prog=f"unbraid {name}", usage=usage, description=function.__doc__, allow_abbrev=False)
+
+
+def add_machine(parser: argparse.ArgumentParser) -> None:
+    """The options that say where to compute."""
+    parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, mps (auto)")
+    parser.add_argument("--devices", type=int, default=1, metavar="N", help="processes that train together (1)")
+    parser.add_argument("--precision", default="32-true", metavar="NAME", help="32-true, bf16-mixed, … (32-true)")
+    parser.add_argument("--threads", type=int, metavar="N", help="CPU threads (as many as cores)")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def machine(known: argparse.Namespace) -> Machine:
+    """Where to compute."""
+    import torch
+
+    from unbraid.train import Machine
+
+    if known.threads:
+        torch.set_num_threads(known.threads)
+    return Machine(known.device, known.devices, known.precision)
+
+
+def print_help() -> None:
+    """What the tool is and what it can do, on one screen."""
+    out.print("[bold]unbraid[/] learns the independent factors behind images and signals,")
+    out.print("keeps reconstructions sharp, measures both, and shows the result.\n")
+    for name, function in COMMANDS.items():
+        out.print(f"  [bold]unbraid {name:<10}[/] {first_sentence(function.__doc__)}")
+    out.print("\n[dim]unbraid COMMAND --help says more. Start with: unbraid demo")
+
+
+def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A plain table."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for head in heads:
+        table.add_column(head, overflow="fold")
+    for row in rows:
+        table.add_row(Text(row[0], style="bold"), *map(Text, row[1:]))
+    out.print(table)
+
+
+def print_scores(results: dict[str, dict[str, object]]) -> None:
+    """Scores with their intervals."""
+    rows = []
+    for name, score in results.items():
+        if name == "_":
+            continue
+        value, interval = score.get("value"), score.get("interval")
+        shown = f"{value:.4f}" if isinstance(value, float) else "–"
+        span = "[{:.4f}, {:.4f}]".format(*interval) if isinstance(interval, list | tuple) else "–"
+        rows.append((name, shown, span))
+    print_table(("metric", "value", "95 % interval"), rows)
+
+
+def finish(folder: Path, page: Path) -> None:
+    """Where the results are."""
+    out.print(f"run:    {folder}", soft_wrap=True)
+    out.print(f"report: {page}", soft_wrap=True)
+
+
+def first_sentence(text: str | None) -> str:
+    """The first line of a docstring."""
+    return (text or "").strip().split("\n")[0]

@@ -1,0 +1,59 @@
+"""Closed forms against Monte Carlo and torch's own distributions."""
+
+import math
+
+import pytest
+import torch
+from torch import distributions as D
+
+from unbraid.ops import gaussian, likelihood
+from unbraid.ops.schedules import linear
+
+
+def test_kl_to_any_gaussian_is_torchs() -> None:
+    torch.manual_seed(0)
+    mean, log_var, prior_mean, prior_log_var = torch.randn(4, 5, 3)
+    ours = gaussian.kl(mean, log_var, prior_mean, prior_log_var)
+    one, two = D.Normal(mean, (log_var / 2).exp()), D.Normal(prior_mean, (prior_log_var / 2).exp())
+    torch.testing.assert_close(ours, D.kl_divergence(one, two))
+
+
+def test_kl_is_summed_over_latents_and_averaged_over_the_batch() -> None:
+    q = gaussian.DiagonalGaussian(torch.ones(2, 3), torch.zeros(2, 3))
+    assert q.kl().item() == pytest.approx(1.5)  # three latents, ½·1² each; two rows alike
+
+
+def test_bernoulli_is_summed_over_values_and_averaged_over_the_batch() -> None:
+    x = torch.ones(4, 1, 2, 3)
+    assert likelihood.nll("bernoulli", torch.zeros_like(x), x).item() == pytest.approx(6 * math.log(2))
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 2.0])
+def test_gaussian_and_laplace_are_densities(scale: float) -> None:
+    torch.manual_seed(0)
+    x, output = torch.randn(7, 5), torch.randn(7, 5)
+    normal = -D.Normal(output, scale).log_prob(x).sum(1).mean()
+    laplace = -D.Laplace(output, scale).log_prob(x).sum(1).mean()
+    torch.testing.assert_close(likelihood.nll("gaussian", output, x, scale), normal)
+    torch.testing.assert_close(likelihood.nll("laplace", output, x, scale), laplace)
+
+
+def test_image_means_lie_in_the_unit_interval_for_every_likelihood() -> None:
+    output = 9 * torch.randn(2, 3, 4, 4)
+    for name in ("bernoulli", "gaussian", "laplace"):
+        mean = likelihood.mean(name, output)
+        assert mean.min() >= 0
+        assert mean.max() <= 1
+
+
+@pytest.mark.parametrize("name", ["gaussian", "laplace"])
+def test_samples_have_the_stated_mean_and_spread(name: str) -> None:
+    torch.manual_seed(0)
+    draws = likelihood.sample(name, torch.full((200_000, 1), 3.0), 0.5)
+    spread = 0.5 if name == "gaussian" else 0.5 * math.sqrt(2)
+    assert abs(draws.mean() - 3) < 0.01
+    assert abs(draws.std() - spread) < 0.01
+
+
+def test_linear_schedule() -> None:
+    assert [linear(step, 0.0, 25.0, 100) for step in (0, 50, 100, 500)] == [0.0, 12.5, 25.0, 25.0]
