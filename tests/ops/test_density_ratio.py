@@ -34,8 +34,8 @@ def test_the_critic_recovers_the_total_correlation_of_a_gaussian() -> None:
     known = -0.5 * math.log(1 - rho**2)  # 0.51 nats
     net = critic(2, units=64, layers=2)
     adam = torch.optim.Adam(net.parameters(), lr=3e-3, betas=(0.5, 0.9))
-    for _ in range(600):
-        joint, other = correlated(512, rho).tensor_split(2)
+    for _ in range(400):
+        joint, other = correlated(4096, rho).tensor_split(2)
         loss, _ = classification_loss(net(joint), net(shuffle_each_dimension(other)))
         adam.zero_grad()
         loss.backward()

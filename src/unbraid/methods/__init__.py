@@ -11,11 +11,35 @@ from unbraid.errors import unknown
 from unbraid.methods.annealed_vae import AnnealedVAE
 from unbraid.methods.beta_tcvae import BetaTCVAE
 from unbraid.methods.beta_vae import VAE, BetaVAE
+from unbraid.methods.dip_vae import DIPVAEI, DIPVAEII
+from unbraid.methods.factor_vae import FactorVAE
 from unbraid.methods.ms_vae import MSVAE
 
-METHODS: tuple[type[MethodConfig], ...] = (VAE, BetaVAE, AnnealedVAE, BetaTCVAE, MSVAE)
+METHODS: tuple[type[MethodConfig], ...] = (
+    VAE,
+    BetaVAE,
+    AnnealedVAE,
+    BetaTCVAE,
+    FactorVAE,
+    DIPVAEI,
+    DIPVAEII,
+    MSVAE,
+)
 
-__all__ = ["METHODS", "MSVAE", "VAE", "AnnealedVAE", "BetaTCVAE", "BetaVAE", "by_name", "describe", "restore"]
+__all__ = [
+    "DIPVAEI",
+    "DIPVAEII",
+    "METHODS",
+    "MSVAE",
+    "VAE",
+    "AnnealedVAE",
+    "BetaTCVAE",
+    "BetaVAE",
+    "FactorVAE",
+    "by_name",
+    "describe",
+    "restore",
+]
 
 
 def by_name(name: str, more: Sequence[type[MethodConfig]] = ()) -> type[MethodConfig]:

@@ -1,0 +1,31 @@
+"""Critics that tell samples of two distributions of codes apart."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from torch import Tensor, nn
+
+from unbraid.nets.stacks import scaled
+
+SLOPE = 0.2  # of every LeakyReLU in Kim & Mnih 2018 and Radford et al. 2016
+
+
+class Critic(nn.Sequential):
+    """A network with one output for each sample."""
+
+    def forward(self, z: Tensor) -> Tensor:
+        """The log-ratio of the two densities, [b]."""
+        return super().forward(z).squeeze(1)  # type: ignore[no-any-return]
+
+
+def critic(inputs: int, units: int = 1000, layers: int = 6, width: float = 1.0) -> Critic:
+    """Fully connected, LeakyReLU(0.2): 6 layers of 1000 units in FactorVAE (Kim & Mnih 2018, table 1)."""
+    activation = partial(nn.LeakyReLU, SLOPE)
+    sizes = [inputs, *[scaled(units, width)] * layers]
+    hidden = [
+        module
+        for before, after in zip(sizes[:-1], sizes[1:], strict=True)
+        for module in (nn.Linear(before, after), activation())
+    ]
+    return Critic(*hidden, nn.Linear(sizes[-1], 1))
