@@ -171,7 +171,7 @@ def _amount(value: Any) -> str:
     return words.count(value) if isinstance(value, int) and not isinstance(value, bool) else words.plain(value)
 
 
-def conventions(run: RunFiles) -> Rows:
+def conventions(run: RunFiles, heat: scores.HeatMap | None = None) -> Rows:
     """How the numbers on the page were made."""
     rows = [
         (
@@ -192,6 +192,8 @@ def conventions(run: RunFiles) -> Rows:
         parts += [f"seed {known['seed']}"] if "seed" in known else []
         parts += [words.duration(known["seconds"])] if "seconds" in known else []
         rows.append(("Metrics", ", ".join(parts) + ". They are computed on the mean codes of stage 1."))
+    if heat is not None:
+        rows.append(("Latents and factors", heat.convention))
     labels = [_labels(stage) for stage in run.stages if stage.labels]
     if labels:
         rows.append(("Labels", " ".join(labels)))

@@ -42,6 +42,7 @@ def write_report(run_directory: Path) -> Path:
 
 def context(run: RunFiles) -> dict[str, Any]:
     """Everything that the page shows of a run."""
+    heat = heat_map(run)
     return {
         "title": facts.title(run),
         "methods": facts.methods(run),
@@ -54,10 +55,10 @@ def context(run: RunFiles) -> dict[str, Any]:
         "reconstructions": reconstructions(run),
         "traversals": traversals(run),
         "scores": score_rows(run),
-        "heat": heat_map(run),
+        "heat": heat,
         "curves": curve_groups(run),
         "scales": facts.scales(run),
-        "conventions": facts.conventions(run),
+        "conventions": facts.conventions(run, heat),
         "environment": facts.environment(run),
         "several": len(run.stages) > 1,
     }

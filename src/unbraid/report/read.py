@@ -232,11 +232,11 @@ def _pictures(arrays: Mapping[str, Array]) -> Pictures | None:
     values: dict[int, Array] = {}
     for key, array in arrays.items():
         match key.split("/"):
-            case ["reconstruction", stage]:
+            case ["reconstruction", stage] if stage.isdigit():
                 reconstructions[int(stage)] = array
-            case ["traversal", stage, "values"]:
+            case ["traversal", stage, "values"] if stage.isdigit():
                 values[int(stage)] = array
-            case ["traversal", moved, shown]:
+            case ["traversal", moved, shown] if moved.isdigit() and shown.isdigit():
                 traversals[int(moved), int(shown)] = array
     return Pictures(
         arrays.get("originals"), dict(sorted(reconstructions.items())), dict(sorted(traversals.items())), values

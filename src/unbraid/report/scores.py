@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -45,14 +45,27 @@ class HeatCell:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """Latents (most informative first) by factors."""
+    """Latents (most informative first) by factors, and how the information was estimated."""
 
     factors: tuple[str, ...]
     rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
+    convention: str
 
 
-# Names of the factors, mutual information [latent, factor] in nats, and the same as a share of the entropy.
-Information = tuple[tuple[str, ...], NDArray[Any], NDArray[Any]]
+BINNED = (
+    "Mutual information by counting mean codes in bins of equal width, divided by the factor’s entropy. "
+    "Counting reads high where rows are few and a factor has many values."
+)
+POSTERIOR = "Mutual information from the posteriors of all rows, divided by the factor’s entropy."
+
+
+class Information(NamedTuple):
+    """Names of the factors, mutual information [latent, factor] in nats and as a share of the entropy."""
+
+    names: tuple[str, ...]
+    nats: NDArray[Any]
+    share: NDArray[Any]
+    convention: str
 
 
 def axis_top(name: str, values: Sequence[float]) -> float:
@@ -144,14 +157,14 @@ def heat_map(run: RunFiles) -> HeatMap | None:
     found = _stored(run) or _computed(run)
     if latents is None or found is None:
         return None
-    names, nats, share = found
-    share = np.clip(np.nan_to_num(share), 0, 1)
+    names, nats = found.names, found.nats
+    share = np.clip(np.nan_to_num(found.share), 0, 1)
     best = np.argmax(share, axis=0)
     rows = []
     for j in by_information(latents.information, len(latents.names)):
         cells = tuple(HeatCell(float(nats[j, k]), float(share[j, k]), bool(best[k] == j)) for k in range(len(names)))
         rows.append((latents.names[j], cells))
-    return HeatMap(names, tuple(rows))
+    return HeatMap(names, tuple(rows), found.convention)
 
 
 def _stored(run: RunFiles) -> Information | None:
@@ -164,7 +177,8 @@ def _stored(run: RunFiles) -> Information | None:
                 names = run.factors.names  # a metric may have been given the table without its names
             nats, entropy = _numbers(given.get("information")), _numbers(given["entropy"])
             if 1 in run.latents and nats.shape == (len(run.latents[1].names), len(names)):
-                return names, nats, nats / np.maximum(entropy, 1e-12)
+                how = POSTERIOR if given.get("convention") == "chen" else BINNED
+                return Information(names, nats, nats / np.maximum(entropy, 1e-12), how)
     return None
 
 
@@ -178,7 +192,8 @@ def _computed(run: RunFiles) -> Information | None:
     codes, kinds = run.latents[1].codes, [factors.kinds[k] for k in kept]
     try:
         nats = mutual_information_matrix(codes, table, kinds=kinds)
-        return names, nats, mutual_information_matrix(codes, table, kinds=kinds, normalise=True)
+        share = mutual_information_matrix(codes, table, kinds=kinds, normalise=True)
+        return Information(names, nats, share, BINNED)
     except InputError:
         return None  # a table that no metric takes has no map either
 
