@@ -55,7 +55,7 @@ def binned_information(table: Table, bins: int = BINS, points: int | None = POIN
             if not there.size:
                 raise InputError(f"factor {table.names[f]!r} has no known label among the rows drawn; use more points.")
             label = labels[sample][there]
-            pointwise, surprise = _pointwise(_joint(codes[there], label, bins, size))
+            pointwise, surprise = pointwise_information(joint_counts(codes[there], label, bins, size))
             rows[there, :, f] = pointwise[np.arange(d), codes[there], label[:, None]]
             row_entropy[there, f] = surprise[label]
             known[there, f] = 1.0
@@ -65,14 +65,14 @@ def binned_information(table: Table, bins: int = BINS, points: int | None = POIN
     return table.shared(("information", bins, points, seed), make)
 
 
-def _joint(codes: NDArray[np.int64], labels: NDArray[np.int64], bins: int, size: int) -> Array:
+def joint_counts(codes: NDArray[np.int64], labels: NDArray[np.int64], bins: int, size: int) -> Array:
     """p(bin, value) for every latent, `[d, bins, size]`."""
     n, d = codes.shape
     cell = (np.arange(d) * bins + codes) * size + labels[:, None]
     return np.asarray(np.bincount(cell.ravel(), minlength=d * bins * size).reshape(d, bins, size) / n)
 
 
-def _pointwise(joint: Array) -> tuple[Array, Array]:
+def pointwise_information(joint: Array) -> tuple[Array, Array]:
     """log p(z, v)/(p(z)p(v)) for every cell (0 in empty ones), and −log p(v)."""
     p_value = joint[0].sum(axis=0)
     product = joint.sum(axis=2, keepdims=True) * p_value
@@ -129,19 +129,20 @@ def mig(
         how = {"rows": len(table)}
     else:
         raise unknown("convention", convention, ("locatello", "chen"))
-    gaps = _gaps(found.matrix / found.entropy)
+    each = gaps(found.matrix / found.entropy)
     spread = None
     if replicates:
         matrix, entropy = found.replicates(seed, replicates)
-        spread = interval(float(gaps.mean()), _gaps(matrix / np.maximum(entropy, 1e-12)[:, None]).mean(axis=-1), 0, 1)
+        again = gaps(matrix / np.maximum(entropy, 1e-12)[:, None]).mean(axis=-1)
+        spread = interval(float(each.mean()), again, 0, 1)
     return Score(
-        float(gaps.mean()),
+        float(each.mean()),
         spread,
         {
             "convention": convention,
             "seed": seed,
             **how,
-            "per_factor": dict(zip(table.names, gaps.tolist(), strict=True)),
+            "per_factor": dict(zip(table.names, each.tolist(), strict=True)),
             "latent": dict(zip(table.names, found.matrix.argmax(axis=0).tolist(), strict=True)),
             "information": found.matrix,
             "entropy": found.entropy,
@@ -166,7 +167,7 @@ def _posterior_information(table: Table) -> Information:
     return table.shared("posterior information", make)
 
 
-def _gaps(normalised: Array) -> Array:
+def gaps(normalised: Array) -> Array:
     """First minus second along the latents (the last axis but one); a lone latent has nothing beside it."""
     if normalised.shape[-2] == 1:
         return normalised[..., 0, :]
@@ -198,9 +199,7 @@ def modularity(
     each = _modularity(found.matrix)
     spread = None
     if replicates:
-        spread = interval(
-            float(each.mean()), _modularity(found.replicates(seed, replicates)[0]).mean(axis=-1), 0, 1
-        )
+        spread = interval(float(each.mean()), _modularity(found.replicates(seed, replicates)[0]).mean(axis=-1), 0, 1)
     details = {"seed": seed, "bins": bins, "rows": len(found.known), "per_latent": each}
     return Score(float(each.mean()), spread, details)
 

@@ -48,10 +48,9 @@ class Strata:
         return self.pick(draws, points * columns, 2).reshape(points, columns, 2)
 
 
-def _strata(table: Table, least: int) -> list[Strata]:
-    return table.shared(
-        ("strata", least), lambda: [Strata(table, k, least) for k in range(table.factors.shape[1])]
-    )
+def all_strata(table: Table, least: int) -> list[Strata]:
+    """The strata of every factor, made once for a table."""
+    return table.shared(("strata", least), lambda: [Strata(table, k, least) for k in range(table.factors.shape[1])])
 
 
 def fixed_factor_batches(
@@ -59,7 +58,7 @@ def fixed_factor_batches(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Rows `[points, batch]` that share the value of one factor, and which factor that was `[points]`."""
     draws = stream(seed, purpose)
-    strata = _strata(table, least)
+    strata = all_strata(table, least)
     which = draws.integers(len(strata), size=points)
     rows = np.empty((points, batch), dtype=np.int64)
     for k, stratum in enumerate(strata):
@@ -90,7 +89,12 @@ def factor_score(
     table = as_table(codes, factors, kinds=kinds, names=names)
     variance = table.codes.var(axis=0, ddof=1)
     active = variance >= inactive
-    details = {"seed": seed, "batch": batch, "active": int(active.sum()), "active_latents": np.flatnonzero(active)}
+    details = {
+        "seed": seed,
+        "batch": batch,
+        "active": int(active.sum()),
+        "active_latents": np.flatnonzero(active),
+    }
     if not active.any():
         return Score(0.0, (0.0, 0.0) if replicates else None, details)
     k = table.factors.shape[1]

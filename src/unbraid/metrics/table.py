@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
@@ -176,6 +174,13 @@ def as_table(
     return table
 
 
+def unlabelled_table(codes: ArrayLike, log_vars: ArrayLike | None = None) -> Table:
+    """A table without factors, for the metrics that read none."""
+    z = numbers(codes, "codes")
+    whole = as_table(z, np.zeros(len(z)) if z.ndim else z, log_vars=log_vars, allow_constant=True)
+    return whole.take(factors=[])
+
+
 def _check(
     codes: ArrayLike,
     factors: ArrayLike | None,
@@ -191,9 +196,7 @@ def _check(
         v = v[:, None]
     for name, array in (("codes", z), ("factors", v)):
         if array.ndim != 2 or array.shape[1] == 0:
-            raise InputError(
-                f"{name} have shape {array.shape}; give one row for each observation, [n, columns]."
-            )
+            raise InputError(f"{name} have shape {array.shape}; give one row for each observation, [n, columns].")
     if len(z) != len(v):
         raise InputError(f"there are {len(z)} rows of codes and {len(v)} of factors; they must be the same rows.")
     if len(z) < 2:
@@ -212,8 +215,7 @@ def _check(
         discrete = [fixed.get(kind, guess) for kind, guess in zip(kinds, discrete, strict=True)]
     chosen = kinds if kinds is not None else ["ordinal" if d else "continuous" for d in discrete]
     periods = [
-        _period(v[:, i], chosen[i], discrete[i], sizes[i] if sizes is not None else 0.0, columns[i])
-        for i in range(k)
+        _period(v[:, i], chosen[i], discrete[i], sizes[i] if sizes is not None else 0.0, columns[i]) for i in range(k)
     ]
     return Table(z, v, columns, cast(tuple[Kind, ...], tuple(chosen)), tuple(discrete), tuple(periods))
 
@@ -242,43 +244,6 @@ def equal_width(values: Array, bins: int) -> NDArray[np.int64]:
         edges = np.linspace(column.min(), column.max(), bins + 1)
         out[:, j] = np.searchsorted(edges[1:-1], column, side="right")
     return out
-
-
-def load_table(path: str | Path) -> Table:
-    """Read `codes.npz`: arrays `codes` [n, d] and `factors` [n, k].
-
-    Where they are there, `log_var` [n, d], `factor_names`, `factor_kinds` and `factor_sizes` are read too.
-    Nothing is unpickled.
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise InputError(f"{str(path)!r} is not a file; give a .npz with arrays 'codes' and 'factors'.")
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise InputError(f"{str(path)!r} holds one array; save 'codes' and 'factors' with numpy.savez.")
-            for name in ("codes", "factors"):
-                if name not in file.files:
-                    there = ", ".join(file.files) or "nothing"
-                    raise InputError(f"{str(path)!r} has no array {name!r} (it has {there}); save it under that name.")
-            arrays = {name: file[name] for name in _COLUMNS if name in file.files}
-    except InputError:
-        raise
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{str(path)!r} cannot be read as .npz ({error}); save it with numpy.savez.") from None
-    sizes = arrays.get("factor_sizes")
-    return as_table(
-        arrays["codes"],
-        arrays["factors"],
-        names=[str(name) for name in arrays["factor_names"]] if "factor_names" in arrays else None,
-        kinds=[str(kind) for kind in arrays["factor_kinds"]] if "factor_kinds" in arrays else None,
-        sizes=None if sizes is None else [float(size) for size in sizes],
-        log_vars=arrays.get("log_var"),
-        allow_constant=True,
-    )
-
-
-_COLUMNS = ("codes", "factors", "log_var", "factor_names", "factor_kinds", "factor_sizes")
 
 
 def _constant(column: Array) -> str:

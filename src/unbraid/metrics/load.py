@@ -1,0 +1,47 @@
+"""Tables from files."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from unbraid.errors import InputError
+from unbraid.metrics.table import Table, as_table
+
+_ARRAYS = ("codes", "factors", "log_var", "factor_names", "factor_kinds", "factor_sizes")
+
+
+def load_table(path: str | Path) -> Table:
+    """Read `codes.npz`: arrays `codes` [n, d] and `factors` [n, k].
+
+    Where they are there, `log_var` [n, d], `factor_names`, `factor_kinds` and `factor_sizes` are read too.
+    Nothing is unpickled.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{str(path)!r} is not a file; give a .npz with arrays 'codes' and 'factors'.")
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if not isinstance(file, np.lib.npyio.NpzFile):
+                raise InputError(f"{str(path)!r} holds one array; save 'codes' and 'factors' with numpy.savez.")
+            for name in ("codes", "factors"):
+                if name not in file.files:
+                    there = ", ".join(file.files) or "nothing"
+                    raise InputError(f"{str(path)!r} has no array {name!r} (it has {there}); save it under that name.")
+            arrays = {name: file[name] for name in _ARRAYS if name in file.files}
+    except InputError:
+        raise
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(f"{str(path)!r} cannot be read as .npz ({error}); save it with numpy.savez.") from None
+    sizes = arrays.get("factor_sizes")
+    return as_table(
+        arrays["codes"],
+        arrays["factors"],
+        names=[str(name) for name in arrays["factor_names"]] if "factor_names" in arrays else None,
+        kinds=[str(kind) for kind in arrays["factor_kinds"]] if "factor_kinds" in arrays else None,
+        sizes=None if sizes is None else [float(size) for size in sizes],
+        log_vars=arrays.get("log_var"),
+        allow_constant=True,
+    )
