@@ -18,11 +18,15 @@ Kind = Literal["categorical", "ordinal", "cyclic", "continuous"]
 
 @dataclass(frozen=True)
 class Factor:
-    """A factor of variation: its name, its number of values (0 if continuous) and their geometry."""
+    """A factor of variation: its name, its number of values (0 if continuous) and their geometry.
+
+    `values` says what the indices stand for, where that is more than a number: class names, for example.
+    """
 
     name: str
     size: int
     kind: Kind = "ordinal"
+    values: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, eq=False)

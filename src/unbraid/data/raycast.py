@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 Floats = NDArray[np.float32]
 Along = Callable[[Floats], Floats]  # a linear form of the ray's direction, over a window
@@ -23,8 +22,6 @@ SAMPLES = 2  # per pixel and axis
 FIELD = 0.207  # half the picture's width at unit distance
 DISTANCE = 5.2
 KEY_LIGHT = (-0.45, 0.72, 0.60)  # right, up, towards the viewer: the lamp moves with the camera
-REACH = 1.8  # the ground that can be in shadow
-BACKGROUND = ((0.965, 0.970, 0.978), (0.905, 0.912, 0.925))  # top and bottom of the picture
 CUBE = (np.indices((2, 2, 2)).reshape(3, 8).T * 2 - 1).astype(np.float32)
 
 
@@ -88,8 +85,8 @@ def cameras(azimuth: NDArray[np.float64], elevation: float, target: float) -> Ca
     return Cameras(*(part.astype(np.float32) for part in (eye, -out, right, up, light, half)))
 
 
-def render(solids: list[Solid], view: Cameras, shadow: Floats) -> NDArray[np.uint8]:
-    """Pictures of the solids standing on the ground z = 0 with their `shadow_map`, [pose, SIDE, SIDE, 3]."""
+def render(solids: list[Solid], view: Cameras, ground: Floats) -> NDArray[np.uint8]:
+    """Pictures of the solids before the `ground` [3, pose, SIDE, SIDE]; bytes [pose, SIDE, SIDE, 3]."""
     poses, side = len(view.eye), SIDE * SAMPLES
     depth = np.full(poses * side * side, np.inf, np.float32)
     owner = np.full(depth.size, -1, np.int16)
@@ -108,7 +105,7 @@ def render(solids: list[Solid], view: Cameras, shadow: Floats) -> NDArray[np.uin
     colour[3, seen] = 1
 
     picture = shrink(colour.reshape(4, poses, side, side))
-    picture = picture[:3] + (1 - picture[3]) * ground_picture(shadow, view)
+    picture = picture[:3] + (1 - picture[3]) * ground
     return np.ascontiguousarray(np.moveaxis((np.clip(picture, 0, 1) * 255 + 0.5).astype(np.uint8), 0, -1))
 
 
@@ -292,40 +289,3 @@ def shrink(picture: Floats) -> Floats:
     p = picture
     p = (p[:, :, 0:-2:2] + p[:, :, 3::2]) * outer + (p[:, :, 1:-1:2] + p[:, :, 2::2]) * inner
     return (p[..., 0:-2:2] + p[..., 3::2]) * outer + (p[..., 1:-1:2] + p[..., 2::2]) * inner
-
-
-def ground_picture(shadow: Floats, view: Cameras) -> Floats:
-    """The background with the soft shadow of everything above the ground, [3, pose, SIDE, SIDE]."""
-    top, bottom = (np.array(colour, np.float32)[:, None, None, None] for colour in BACKGROUND)
-    ramp = np.linspace(0, 1, SIDE, dtype=np.float32)[:, None]
-    background = top * (1 - ramp) + bottom * ramp
-    pixel = screen(np.arange(SIDE), SIDE)
-    pose = (slice(None), None, None)
-    x, y, z = (
-        view.forward[:, k][pose] + pixel * view.right[:, k][pose] - pixel[:, None] * view.up[:, k][pose]
-        for k in range(3)
-    )
-    with np.errstate(divide="ignore"):
-        t = np.where(z < 0, -view.eye[:, 2][pose] / z, np.float32(1e6))
-    size = len(shadow)
-    where = [(view.eye[:, k][pose] + t * axis) * (size / 2 / REACH) + (size / 2 - 0.5) for k, axis in enumerate((x, y))]
-    dark = ndimage.map_coordinates(shadow, where, order=1, mode="constant")
-    tint = np.array([1.0, 0.97, 0.92], np.float32)[:, None, None, None]  # shadows are a little blue
-    out: Floats = background * (1 - dark * tint)
-    return out
-
-
-def shadow_map(solids: list[Solid], size: int = 48) -> Floats:
-    """How dark the ground is, [size, size] over |x|, |y| ≤ REACH: dense under low parts, faint under high ones."""
-    cell = ((np.arange(size, dtype=np.float32) + 0.5) * (2 / size) - 1) * REACH
-    lowest = np.full((size, size), np.inf, np.float32)
-    for solid in solids:
-        # The box around the solid, seen from below, rounded to an ellipse where the solid is round.
-        low, high = solid.corners.min(0), solid.corners.max(0)
-        middle, extent = (low + high) / 2, np.maximum((high - low) / 2, 1e-3)
-        x, y = np.abs((cell - middle[0]) / extent[0])[:, None], np.abs((cell - middle[1]) / extent[1])[None]
-        inside = (x < 1) & (y < 1) if solid.kind == "polyhedron" else x * x + y * y < 1
-        lowest[inside] = np.minimum(lowest[inside], low[2])
-    contact = ndimage.gaussian_filter(np.exp(-lowest / 0.12), size / 48)
-    broad = ndimage.gaussian_filter(np.exp(-lowest / 0.8), size / 14)
-    return (0.42 * contact + 0.34 * broad).astype(np.float32)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.data import cache, raycast, toys_animals, toys_scene
+from unbraid.data import backdrop, cache, raycast, toys_animals, toys_scene
 from unbraid.data.base import Factor, FactorData
 from unbraid.data.solids import Dice, standing
 from unbraid.errors import InputError
@@ -65,7 +65,7 @@ def drawn(objects: int) -> Iterator[NDArray[np.uint8]]:
 def draw(index: int) -> NDArray[np.uint8]:
     """All poses of one object, [96, SIDE, SIDE, 3]."""
     solids, middle = standing(FAMILIES[index % len(FAMILIES)](Dice(SEED, index)))
-    shadow = raycast.shadow_map(solids)
+    shadow = backdrop.shadow_map(solids)
     azimuth = 2 * np.pi * np.arange(AZIMUTHS) / AZIMUTHS
     views = [raycast.cameras(azimuth, np.deg2rad(degrees), middle) for degrees in ELEVATIONS]
-    return np.concatenate([raycast.render(solids, view, shadow) for view in views])
+    return np.concatenate([raycast.render(solids, view, backdrop.ground_picture(shadow, view)) for view in views])

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from unbraid.data import cache
+from unbraid.errors import InputError
+
+
+def ones(rows: int = 4):
+    return lambda: (np.full((1, 3), k, np.uint8) for k in range(rows))
+
+
+def test_arrays_are_made_once_and_mapped():
+    first = cache.stored("a/b.npy", (4, 3), np.uint8, ones(), "ones")
+    again = cache.stored("a/b.npy", (4, 3), np.uint8, lambda: pytest.fail("made again"), "ones")
+    np.testing.assert_array_equal(first, again)
+    again[0] = 9  # copy-on-write: the file stays as it is
+    assert cache.stored("a/b.npy", (4, 3), np.uint8, ones(), "ones")[0, 0] == 0
+
+
+def test_a_failing_maker_leaves_nothing_behind(cache_folder):
+    def broken():
+        yield np.zeros((1, 3), np.uint8)
+        raise RuntimeError("power cut")
+
+    with pytest.raises(RuntimeError):
+        cache.stored("a/b.npy", (4, 3), np.uint8, broken, "broken")
+    assert list((cache_folder / "a").iterdir()) == []
+
+
+def test_a_damaged_file_is_made_again(cache_folder):
+    cache.stored("b.npy", (4, 3), np.uint8, ones(), "ones")
+    (cache_folder / "b.npy").write_bytes(b"\x93NUMPY truncated")
+    assert cache.stored("b.npy", (4, 3), np.uint8, ones(), "ones")[3, 0] == 3
+
+
+def test_a_full_disk_is_said_and_small_data_stays_in_memory(cache_folder, monkeypatch):
+    class Full:
+        free = 5
+
+    monkeypatch.setattr(cache.shutil, "disk_usage", lambda path: Full)
+    with pytest.warns(UserWarning, match="kept in memory"):
+        assert cache.stored("c.npy", (4, 3), np.uint8, ones(), "ones").shape == (4, 3)
+    monkeypatch.setattr(cache, "IN_MEMORY_LIMIT", 0)
+    with pytest.raises(InputError, match="UNBRAID_DATA") as caught:
+        cache.stored("c.npy", (4, 3), np.uint8, ones(), "ones")
+    assert str(cache_folder) in str(caught.value)
+    assert list(cache_folder.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_said(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("UNBRAID_DATA", str(tmp_path / "file" / "below"))
+    monkeypatch.setattr(cache, "IN_MEMORY_LIMIT", 0)
+    with pytest.raises(InputError, match="UNBRAID_DATA"):
+        cache.stored("c.npy", (4, 3), np.uint8, ones(), "ones")
+
+
+def test_the_folder_follows_the_environment(monkeypatch):
+    monkeypatch.setenv("UNBRAID_DATA", "~/somewhere")
+    assert cache.folder() == Path.home() / "somewhere"
+    monkeypatch.delenv("UNBRAID_DATA")
+    monkeypatch.setenv("XDG_CACHE_HOME", os.sep + "xdg")
+    assert cache.folder() == Path(os.sep + "xdg") / "unbraid"
