@@ -4,24 +4,24 @@ Every metric of a table is `f(codes, factors, *, seed=0, ...) -> Score`; `suite`
 """
 
 from unbraid.metrics.catalogue import METRICS, Metric
-from unbraid.metrics.conditioning import code_information, conditioning
+from unbraid.metrics.chain import code_information, conditioning
 from unbraid.metrics.correlation import mcc, total_correlation
-from unbraid.metrics.dci import dci
 from unbraid.metrics.downstream import attribute_classification, downstream
 from unbraid.metrics.elbo import elbo_terms
+from unbraid.metrics.everything import SUITE, suite
 from unbraid.metrics.features import GaussianStatistics, fid, kid
+from unbraid.metrics.importance import dci
 from unbraid.metrics.information import mig, modularity, mutual_information_matrix
 from unbraid.metrics.intervention import factor_score
-from unbraid.metrics.irs import irs
 from unbraid.metrics.load import load_table
 from unbraid.metrics.pairs import beta_score, z_diff
+from unbraid.metrics.predictability import sap
 from unbraid.metrics.probes import explicitness
 from unbraid.metrics.quality import l1, l2
-from unbraid.metrics.sap import sap
+from unbraid.metrics.ranking import udr
+from unbraid.metrics.robustness import irs
 from unbraid.metrics.score import Score
-from unbraid.metrics.suite import SUITE, suite
 from unbraid.metrics.table import Table, as_table
-from unbraid.metrics.udr import udr
 
 __all__ = [
     "METRICS",

@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from unbraid.metrics.conditioning import conditioning
+from unbraid.metrics.chain import conditioning
 from unbraid.metrics.correlation import mcc, total_correlation
-from unbraid.metrics.dci import dci
 from unbraid.metrics.downstream import attribute_classification, downstream
 from unbraid.metrics.elbo import elbo_terms
 from unbraid.metrics.features import fid, kid
+from unbraid.metrics.importance import dci
 from unbraid.metrics.information import mig, modularity
 from unbraid.metrics.intervention import factor_score
-from unbraid.metrics.irs import irs
 from unbraid.metrics.pairs import beta_score, z_diff
+from unbraid.metrics.predictability import sap
 from unbraid.metrics.probes import explicitness
 from unbraid.metrics.quality import l1, l2
-from unbraid.metrics.sap import sap
-from unbraid.metrics.udr import udr
+from unbraid.metrics.ranking import udr
+from unbraid.metrics.robustness import irs
 
 
 class Metric(NamedTuple):

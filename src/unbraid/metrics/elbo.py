@@ -36,11 +36,12 @@ def elbo_terms(
 
     for Gaussian posteriors given by `means` and `log_vars` `[n, d]`, where q is the mixture over all rows.
 
-    `exact`: log q(z) at `samples` draws for every row, each against every row: n² d work in blocks of bounded
-    memory. `stratified`: the same at `points` rows only, one from each stratum of rows of like KL, still against
-    every row: where n² is out of reach. In both, KL and `dimension_kl` have no sampling error (the latter is
-    integrated on a grid), E log q(z) is corrected by its regression on log q(z given n) and Σ_j log q(z_j),
-    whose means are known, and the terms sum to the KL exactly. `auto`: exact up to 20,000 rows.
+    `exact`: log q(z) at `samples` draws for every row (left out: at least 8,192 in all), each against every row:
+    n² d work in blocks of bounded memory. `stratified`: the same at `points` rows only, one from each stratum of
+    rows of like KL, still against every row: where n² is out of reach. In both, KL and `dimension_kl` have no
+    sampling error (the latter is integrated on a grid), E log q(z) is corrected by its regression on
+    log q(z given n) and Σ_j log q(z_j), whose means are known, and the terms sum to the KL exactly. `auto`: exact
+    up to 20,000 rows.
     `minibatch`: what training sees, by minibatch stratified sampling (S6, S7) over batches of `batch` rows: a
     row's own component has weight 1/N, one other (N − M)/(NM), the rest 1/M, with M = batch − 1.
 
@@ -104,7 +105,7 @@ def _whole(
         rows = np.argsort(each, kind="stable")[np.minimum(place, n - 1)]
     else:
         rows = np.arange(n)
-    rows = np.repeat(rows, samples or max(1, 8192 // len(rows)))
+    rows = np.repeat(rows, samples or (max(1, 8192 // n) if method == "exact" else 1))
     z = mu[rows] + np.exp(0.5 * log_var[rows]) * draws.standard_normal((len(rows), d))
     log_q = log_aggregate_posterior(z, mu, log_var)
     own = -0.5 * (np.square(z - mu[rows]) / np.exp(log_var[rows]) + log_var[rows] + _LOG_2PI).sum(axis=1)

@@ -130,19 +130,17 @@ def _threshold(
     counts = np.bincount(label)
     weight = len(there) / (len(counts) * counts[label])  # a class's rows weigh 1/size together
     credit = np.zeros((len(held), table.codes.shape[1]))
-    for j in np.flatnonzero(active):
-        segment, segments = _segments(table.codes[held[there], j], len(counts))
-        cell = segment * len(counts) + label
-        mass = _mass(cell, weight, segments, len(counts))
-        guess = _best_split(mass) if len(counts) == 2 else _best_intervals(mass)
+    latents = np.flatnonzero(active)
+    stretch = [_segments(table.codes[held[there], j], len(counts)) for j in latents]
+    mass = np.zeros((len(latents), max((count for _, count in stretch), default=1), len(counts)))
+    for i, (segment, _) in enumerate(stretch):
+        np.add.at(mass[i], (segment, label), weight)
+    guesses = _best_split(mass) if len(counts) == 2 else _best_intervals(mass)
+    for j, guess, (segment, _) in zip(latents, guesses, stretch, strict=True):
         credit[there, j] = weight * (guess[segment] == label)
     known = np.zeros(len(held))
     known[there] = 1.0
     return credit, known
-
-
-def _mass(cell: NDArray[np.int64], weight: Array, segments: int, size: int) -> Array:
-    return np.bincount(cell, weight, minlength=segments * size).astype(np.float64).reshape(segments, size)
 
 
 def _segments(x: Array, size: int) -> tuple[NDArray[np.int64], int]:
@@ -155,36 +153,34 @@ def _segments(x: Array, size: int) -> tuple[NDArray[np.int64], int]:
 
 
 def _best_split(mass: Array) -> NDArray[np.int64]:
-    """The class of each stretch under the best single threshold for two classes."""
-    lead = np.cumsum(mass[:, 0] - mass[:, 1])  # how far class 0 leads below each threshold
-    at = int(np.abs(lead).argmax())
-    low = 0 if lead[at] >= 0 else 1
-    return np.where(np.arange(len(mass)) <= at, low, 1 - low)
+    """For two classes, each stretch's class under the best single threshold: `[latent, stretch]`."""
+    lead = np.cumsum(mass[:, :, 0] - mass[:, :, 1], axis=1)  # how far class 0 leads below each threshold
+    at = np.abs(lead).argmax(axis=1)[:, None]
+    low = (np.take_along_axis(lead, at, axis=1) < 0).astype(np.int64)
+    return np.where(np.arange(mass.shape[1]) <= at, low, 1 - low)
 
 
 def _best_intervals(mass: Array) -> NDArray[np.int64]:
-    """The class of each stretch that gains most with at most one threshold fewer than classes.
+    """Each stretch's class under the best thresholds, at most one fewer than classes: `[latent, stretch]`.
 
-    best[t, c]: the most that the stretches so far can gain with t thresholds if the last one is class c.
+    best[j, t, c]: the most that latent j's stretches so far can gain with t thresholds if the last one is class c.
     """
-    segments, size = mass.shape
-    best = np.full((size, size), -np.inf)
-    best[0] = mass[0]
-    came_from = np.empty((segments, size, size), dtype=np.int32)  # class before, for each (t, c)
-    stay = np.broadcast_to(np.arange(size), (size, size))
+    d, segments, size = mass.shape
+    best = np.full((d, size, size), -np.inf)
+    best[:, 0] = mass[:, 0]
+    switch = np.zeros((segments, d, size, size), dtype=bool)
+    before = np.zeros((segments, d, size), dtype=np.int16)  # the class that a threshold leaves, for each (j, t)
     for s in range(1, segments):
-        leader = best.argmax(axis=1)
-        switched = np.full((size, 1), -np.inf)
-        switched[1:, 0] = best[np.arange(size - 1), leader[:-1]]
-        before = np.zeros((size, 1), dtype=np.int64)
-        before[1:, 0] = leader[:-1]
-        switch = switched > best
-        came_from[s] = np.where(switch, before, stay)
-        best = np.where(switch, switched, best) + mass[s]
-    guess = np.empty(segments, dtype=np.int64)
-    t, c = np.unravel_index(int(best.argmax()), best.shape)
+        before[s, :, 1:] = best[:, :-1].argmax(axis=2)
+        gain = np.full((d, size, 1), -np.inf)
+        gain[:, 1:, 0] = best[:, :-1].max(axis=2)
+        np.greater(gain, best, out=switch[s])
+        best = np.maximum(best, gain) + mass[:, s, None]
+    guess = np.empty((d, segments), dtype=np.int64)
+    latent = np.arange(d)
+    t, c = np.divmod(best.reshape(d, -1).argmax(axis=1), size)
     for s in range(segments - 1, -1, -1):
-        guess[s] = c
-        if s and came_from[s, t, c] != c:
-            t, c = t - 1, came_from[s, t, c]
+        guess[:, s] = c
+        turn = switch[s, latent, t, c]
+        t, c = np.where(turn, t - 1, t), np.where(turn, before[s, latent, t], c)
     return guess
