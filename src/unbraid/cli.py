@@ -212,6 +212,7 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--devices", type=int, default=1, metavar="N", help="processes that train together (1)")
     parser.add_argument("--precision", default="32-true", metavar="NAME", help="32-true, bf16-mixed, … (32-true)")
     parser.add_argument("--threads", type=int, metavar="N", help="CPU threads (as many as cores)")
+    parser.add_argument("--save-every", type=float, default=60.0, metavar="S", help="seconds between checkpoints (60)")
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
@@ -223,7 +224,7 @@ def machine(known: argparse.Namespace) -> Machine:
 
     if known.threads:
         torch.set_num_threads(known.threads)
-    return Machine(known.device, known.devices, known.precision)
+    return Machine(known.device, known.devices, known.precision, known.save_every)
 
 
 def print_help() -> None:

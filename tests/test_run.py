@@ -1,0 +1,140 @@
+"""Run directories: what is written, reused, refused and read back."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import unbraid as ub
+from unbraid.batches import as_stored
+from unbraid.data.base import FactorData
+from unbraid.files import read_json
+from unbraid.methods import MSVAE, BetaTCVAE, BetaVAE
+from unbraid.pictures import code_ranges
+from unbraid.run import Run
+
+FIRST, SECOND = BetaTCVAE(width=0.1, latents=4), MSVAE(width=0.1, latents=2)
+
+
+def two_stages(data: FactorData, out: Path, second: MSVAE = SECOND) -> Run:
+    return ub.fit(data, [FIRST, second], steps=[6, 4], out=out, show=False)
+
+
+def test_a_run_is_read_back_as_it_was(squares: FactorData, tmp_path: Path) -> None:
+    run = two_stages(squares, tmp_path / "run")
+    again = Run.open(tmp_path / "run", data=squares)
+    assert again.plan == run.plan
+    np.testing.assert_array_equal(again.encode(squares.observations).codes, run.encode(squares.observations).codes)
+
+
+def test_a_finished_first_stage_is_reused_by_its_key(squares: FactorData, tmp_path: Path) -> None:
+    one = two_stages(squares, tmp_path / "one")
+    other = two_stages(squares, tmp_path / "other", dataclasses.replace(SECOND, latents=3))
+    assert read_json(other.stage_folder(1) / "stage.json")["reused_from"] == "one"
+    assert (other.stage_folder(1) / "weights.safetensors").samefile(one.stage_folder(1) / "weights.safetensors")
+    assert read_json(other.stage_folder(2) / "stage.json")["reused_from"] is None
+
+
+@pytest.mark.parametrize("change", ["seed", "steps", "option", "data"])
+def test_anything_that_changes_weights_changes_the_key(squares: FactorData, tmp_path: Path, change: str) -> None:
+    ub.fit(squares, FIRST, steps=3, seed=0, out=tmp_path / "one", show=False)
+    data = FactorData("x", 255 - squares.observations, squares.factors, squares.factor_info)
+    run = ub.fit(
+        data if change == "data" else squares,
+        dataclasses.replace(FIRST, beta=3.0) if change == "option" else FIRST,
+        steps=4 if change == "steps" else 3,
+        seed=1 if change == "seed" else 0,
+        out=tmp_path / "other",
+        show=False,
+    )
+    assert read_json(run.stage_folder(1) / "stage.json")["reused_from"] is None
+
+
+def test_stage_two_leaves_the_codes_of_stage_one_untouched(squares: FactorData, tmp_path: Path) -> None:
+    alone = ub.fit(squares, FIRST, steps=6, out=tmp_path / "a" / "alone", show=False)
+    both = two_stages(squares, tmp_path / "b" / "both")
+    np.testing.assert_array_equal(alone.encode().codes, both.encode().codes)
+    np.testing.assert_array_equal(alone.reconstruct(squares.observations)[0], both.reconstruct(squares.observations)[0])
+
+
+def test_another_configuration_in_the_directory_is_refused_and_kept(squares: FactorData, tmp_path: Path) -> None:
+    ub.fit(squares, FIRST, steps=3, out=tmp_path / "run", show=False)
+    with pytest.raises(ub.InputError, match=r"holds another run \(stages\.1\.steps: 3 there, 5 here\)"):
+        ub.fit(squares, FIRST, steps=5, out=tmp_path / "run", show=False)
+    assert Run.open(tmp_path / "run", data=squares).is_finished(1)
+
+
+def test_y_is_computed_once_and_several_draws_differ(squares: FactorData, tmp_path: Path) -> None:
+    run = two_stages(squares, tmp_path / "run", dataclasses.replace(SECOND, draws=3))
+    y = np.load(run.stage_folder(1) / "y-sample-3.npy")
+    assert y.shape == (3 * len(squares), *squares.observations.shape[1:])
+    assert not np.array_equal(y[: len(squares)], y[len(squares) : 2 * len(squares)])
+    written = (run.stage_folder(1) / "y-sample-3.npy").stat().st_mtime_ns
+    run.conditioning(2, show=False)
+    assert (run.stage_folder(1) / "y-sample-3.npy").stat().st_mtime_ns == written
+
+
+def test_traversals_move_one_code_and_nothing_else(squares: FactorData, tmp_path: Path) -> None:
+    run = two_stages(squares, tmp_path / "run")
+    first, final = run.traverse(squares.observations[:1], stage=1, steps=5)
+    assert first.shape == final.shape == (4, 5, *squares.observations.shape[1:])
+    codes = run.encode(squares.observations[:1]).codes.repeat(5, axis=0)
+    codes[:, 2] = code_ranges(run.encode(), 1, 5)[2]
+    decoded = run.stage(1).decode({"z": torch.from_numpy(codes)})
+    np.testing.assert_array_equal(first[2], as_stored(decoded))
+
+
+def test_data_given_as_arrays_must_be_given_again_and_be_the_same(squares: FactorData, tmp_path: Path) -> None:
+    ub.fit(squares, FIRST, steps=3, out=tmp_path / "run", show=False)
+    with pytest.raises(ub.InputError, match="given as arrays"):
+        _ = Run.open(tmp_path / "run").data
+    other = FactorData("x", 255 - squares.observations, squares.factors, squares.factor_info)
+    with pytest.raises(ub.InputError, match="content has changed"):
+        _ = Run.open(tmp_path / "run", data=other).data
+
+
+def test_observations_of_another_shape_are_refused(squares: FactorData, tmp_path: Path) -> None:
+    run = ub.fit(squares, FIRST, steps=3, out=tmp_path / "run", show=False)
+    with pytest.raises(ub.InputError, match=r"must be uint8 of shape \[n, 16, 16, 3\]"):
+        run.encode(np.zeros((2, 8, 8, 3), dtype=np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("stages", "message"),
+    [
+        ([SECOND], "ms-vae is a second stage"),
+        ([FIRST, BetaVAE()], "beta-vae cannot follow another stage"),
+        ([], "at least one method"),
+    ],
+)
+def test_stages_in_an_order_that_makes_no_sense_are_refused(squares: FactorData, stages: list, message: str) -> None:
+    with pytest.raises(ub.InputError, match=message):
+        ub.fit(squares, stages, steps=1, show=False)
+
+
+def test_a_loss_that_leaves_the_numbers_stops_the_run(squares: FactorData, tmp_path: Path) -> None:
+    wild = dataclasses.replace(FIRST, beta=float("inf"))
+    with pytest.raises(ub.InputError, match=r"became (nan|inf|-inf) at step 1"):
+        ub.fit(squares, wild, steps=3, out=tmp_path / "run", show=False)
+
+
+def test_a_read_only_place_is_said(squares: FactorData, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(ub.InputError, match="cannot write"):
+        ub.fit(squares, FIRST, steps=3, out=tmp_path / "file" / "run", show=False)
+
+
+def test_a_full_disk_loses_nothing(squares: FactorData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from unbraid import files
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    run = ub.fit(squares, FIRST, steps=3, out=tmp_path / "run", show=False)
+    monkeypatch.setattr(files.np, "savez", full)
+    with pytest.raises(ub.InputError, match="No space left on device"):
+        run.encode(show=False)
+    assert run.is_finished(1)
+    assert not list(tmp_path.glob("run/.*.part"))
