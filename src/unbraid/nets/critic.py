@@ -16,7 +16,7 @@ class Critic(nn.Sequential):
 
     def forward(self, z: Tensor) -> Tensor:
         """The log-ratio of the two densities, [b]."""
-        return super().forward(z).squeeze(1)  # type: ignore[no-any-return]
+        return super().forward(z).squeeze(1)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def critic(inputs: int, units: int = 1000, layers: int = 6, width: float = 1.0) -> Critic:

@@ -1,1 +1,11 @@
-"""Every result of the papers as a runnable study."""
+"""Results of the five papers as studies that can be run: `unbraid reproduce PAPER/RESULT --scale smoke|desk|paper`."""
+
+from __future__ import annotations
+
+from unbraid.papers.beta_tcvae import COMPARISON
+from unbraid.papers.reproduce import reproduce
+from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
+
+STUDIES: dict[str, Study] = {study.name: study for study in (COMPARISON,)}
+
+__all__ = ["SCALES", "STUDIES", "Finished", "Scale", "Study", "Trial", "reproduce"]

@@ -1,0 +1,100 @@
+"""Carry out a study: every trial once, one process a core with one thread each, then its page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from joblib import Parallel, cpu_count, delayed
+
+from unbraid.data import load
+from unbraid.errors import unknown
+from unbraid.files import read_json, write_json, write_text
+from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
+from unbraid.progress import Steps
+from unbraid.run import Run, fit
+from unbraid.train import Machine
+
+# What follows this line in a result is written by hand and kept when the rest is made again.
+NOTES = "<!-- written by hand from here on; kept when this page is made again -->"
+
+
+def reproduce(
+    name: str,
+    scale: str = "desk",
+    *,
+    out: str | Path = "runs",
+    results: str | Path = "docs/results",
+    workers: int | None = None,
+    show: bool = True,
+    studies: Mapping[str, Study] | None = None,
+) -> Path:
+    """Run a study and return the page it wrote: RESULTS/PAPER-RESULT.md (smoke and paper scale name themselves).
+
+    Runs stand under OUT/PAPER-RESULT/SCALE and are the only state: finished ones are skipped, an interrupted one
+    goes on where it stopped. A study of your own can be given in `studies`.
+    """
+    from unbraid.papers import STUDIES
+
+    known = STUDIES if studies is None else studies
+    if name not in known:
+        raise unknown("study", name, known)
+    if scale not in SCALES:
+        raise unknown("scale", scale, SCALES)
+    study, chosen = known[name], cast(Scale, scale)
+    finished = carry_out(study, chosen, Path(out) / study.stem / chosen, workers=workers, show=show)
+    folder, stem = Path(results), study.stem if chosen == "desk" else f"{study.stem}-{chosen}"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{stem}.md"
+    write_text(path, study.page(chosen, finished, folder, stem).rstrip() + "\n\n" + notes(path))
+    return path
+
+
+def carry_out(
+    study: Study, scale: Scale, folder: Path, *, workers: int | None = None, show: bool = True
+) -> list[Finished]:
+    """Every trial of the study, in its order."""
+    trials = list(study.trials(scale))
+    for trial in {(t.data, repr(t.arguments)): t for t in trials}.values():
+        load(trial.data, **trial.arguments)  # drawn or fetched once, before many processes want it
+    processes = min(workers or cpu_count(), len(trials))
+    jobs = [delayed(run_trial)(trial, folder / trial.folder, study.measures) for trial in trials]
+    done: dict[str, Finished] = {}
+    with Steps(f"{study.name} ({scale}, {processes} processes)", len(trials), show=show) as bar:
+        for finished in Parallel(processes, return_as="generator_unordered")(jobs):
+            done[finished.trial.folder] = finished
+            bar.advance(len(done))
+    return [done[trial.folder] for trial in trials]
+
+
+def run_trial(trial: Trial, folder: Path, measures: Mapping[str, Any]) -> Finished:
+    """Train unless it is trained, measure what is not measured yet."""
+    torch.set_num_threads(1)
+    data = load(trial.data, **trial.arguments)
+    run = fit(
+        data, trial.stages, steps=trial.steps, seed=trial.seed, out=folder, machine=Machine("cpu"), show=False
+    )
+    path = folder / "figures.json"
+    figures: dict[str, float] = read_json(path) if path.is_file() else {}
+    for name in measures:
+        if name not in figures:
+            figures[name] = float(measures[name](run))
+            write_json(path, figures)
+    return Finished(trial, folder, figures, training_seconds(run))
+
+
+def training_seconds(run: Run) -> float:
+    """What all stages took."""
+    return sum(
+        float(read_json(run.stage_folder(number) / "stage.json")["seconds"])
+        for number in range(1, len(run.plan.stages) + 1)
+    )
+
+
+def notes(path: Path) -> str:
+    """The part of an existing page that was written by hand."""
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    kept: Sequence[str] = text.split(NOTES, 1)
+    return f"{NOTES}\n{kept[1].rstrip() if len(kept) == 2 else ''}".rstrip() + "\n"

@@ -1,0 +1,86 @@
+"""Studies: run once, resumed, written down with the paper beside them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from unbraid.errors import InputError
+from unbraid.methods import VAE, BetaVAE
+from unbraid.papers import STUDIES, Finished, Scale, Study, Trial, reproduce
+from unbraid.papers.reproduce import NOTES
+from unbraid.papers.tables import mean_and_interval, with_interval
+from unbraid.run import Run
+
+DATA = {"size": 32, "stride": 16}
+
+
+def trials(scale: Scale) -> list[Trial]:
+    configs = (VAE(width=0.05, batch_size=8), BetaVAE(width=0.05, batch_size=8))
+    return [Trial(config.name, "sprites", (config,), (2,), 0, DATA) for config in configs]
+
+
+def count(run: Run) -> float:
+    calls = run.folder / "calls"
+    calls.write_text(calls.read_text() + "x" if calls.exists() else "x")
+    return float(len(calls.read_text()))
+
+
+def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
+    return "\n".join(f"{one.trial.group} {one.figures['count']:g}" for one in finished)
+
+
+TINY = {"tiny/one": Study("tiny/one", "two runs", trials, {"count": count}, page)}
+
+
+def test_a_study_runs_once_and_keeps_what_was_written_by_hand(tmp_path: Path) -> None:
+    def go() -> str:
+        made = reproduce(
+            "tiny/one", "smoke", out=tmp_path / "runs", results=tmp_path / "docs", workers=1, show=False, studies=TINY
+        )
+        assert made == tmp_path / "docs" / "tiny-one-smoke.md"
+        return made.read_text(encoding="utf-8")
+
+    first = go()
+    assert first.splitlines()[:2] == ["vae 1", "beta-vae 1"]
+    weights = sorted((tmp_path / "runs").rglob("weights.safetensors"))
+    times = [path.stat().st_mtime_ns for path in weights]
+    page_file = tmp_path / "docs" / "tiny-one-smoke.md"
+    page_file.write_text(first + "\nWhat we found.\n", encoding="utf-8")
+    again = go()
+    assert again.splitlines()[:2] == ["vae 1", "beta-vae 1"], "nothing is measured twice"
+    assert [path.stat().st_mtime_ns for path in weights] == times, "nothing is trained twice"
+    assert again.endswith("What we found.\n")
+    assert again.count(NOTES) == 1
+
+
+def test_different_settings_have_directories_of_their_own() -> None:
+    one, two = trials("smoke")
+    other = Trial(one.group, one.data, one.stages, (3,), one.seed, one.arguments)
+    assert len({one.folder, two.folder, other.folder}) == 3
+
+
+def test_unknown_names_are_answered_with_known_ones() -> None:
+    with pytest.raises(InputError, match="did you mean 'beta-tcvae/comparison'"):
+        reproduce("beta-tcvae/comparisons", "smoke")
+    with pytest.raises(InputError, match="scale"):
+        reproduce("beta-tcvae/comparison", "huge")
+
+
+def test_intervals_are_students() -> None:
+    mean, low, high = mean_and_interval([1.0, 2.0, 3.0])
+    assert mean == 2.0
+    assert high - mean == pytest.approx(4.3027 / 3**0.5, rel=1e-4)
+    assert mean - low == pytest.approx(high - mean)
+    assert with_interval([0.5]) == "0.500"
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_study_runs_at_smoke_scale(name: str, tmp_path: Path) -> None:
+    made = reproduce(name, "smoke", out=tmp_path / "runs", results=tmp_path / "docs", workers=1, show=False)
+    text = made.read_text(encoding="utf-8")
+    assert "smoke" in text
+    assert "paper" in text
+    for line in text.splitlines():
+        if line.startswith("!["):
+            assert (made.parent / line.split("(")[1].rstrip(")")).is_file()
