@@ -46,6 +46,11 @@ class Chain:
             outputs.append(decodes(stage).decode(own, outputs[-1] if outputs else None))
         return outputs
 
+    @torch.inference_mode()
+    def decode_last(self, codes: Mapping[str, Tensor], y: Tensor) -> Tensor:
+        """What the last stage makes of its codes and of any y."""
+        return decodes(self.stages[-1]).decode(codes, y)
+
     def _pass(
         self, x: Tensor, labels: Tensor | None, sample: bool
     ) -> tuple[list[dict[str, Posterior]], list[Tensor]]:

@@ -3,35 +3,62 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from unbraid import metrics
-from unbraid.batches import as_stored
+from unbraid.batches import as_stored, mix
+from unbraid.chain import Chain, means
 from unbraid.codes import choose_rows
 from unbraid.errors import InputError, unknown
 from unbraid.files import read_json, write_json
+from unbraid.metrics.score import Score
+from unbraid.progress import Steps
 
 if TYPE_CHECKING:
     from unbraid.run import Run
 
 RECONSTRUCTED_ROWS = 10_000
-QUALITY = ("l1", "l2")
+ERRORS, FEATURES = ("l1", "l2"), ("fid", "kid")
 
 
-def evaluate(run: Run, names: Sequence[str], *, show: bool = True) -> dict[str, Any]:
-    """Compute the metrics that metrics.json does not hold yet, and return all that it then holds."""
-    names = [*chosen_names(names), *(QUALITY if list(names) == ["all"] else ())]
+@runtime_checkable
+class HasLikelihood(Protocol):
+    """A method with an explicit p(x | z): its ELBO can be reported."""
+
+    def nll_rows(self, x: Tensor) -> Tensor:
+        """−log p(x | z) at a draw of q(z | x), for each observation, [b]."""
+
+
+def evaluate(
+    run: Run, names: Sequence[str], *, show: bool = True, inception: Path | None = None, images: int = 1000
+) -> dict[str, Any]:
+    """Compute the metrics that metrics.json does not hold yet, and return all that it then holds.
+
+    `all` is everything that the run allows, without FID and KID unless the file of the Inception network is given:
+    they take a quarter of a second for each image.
+    """
     path = run.folder / "metrics.json"
     results: dict[str, Any] = read_json(path) if path.is_file() else {}
-    missing = [name for name in names if name not in results]
+    chosen = possible(run, inception) if list(names) == ["all"] else known(names)
+    missing = [name for name in chosen if name not in results and not any(k.startswith(f"{name}/") for k in results)]
     began = time.monotonic()
-    results |= table_scores(run, [name for name in missing if name not in QUALITY], show)
-    if any(name in QUALITY for name in missing):
-        results |= quality_scores(run, [name for name in missing if name in QUALITY], show)
+    scores: dict[str, Score] = {}
+    scores |= table_scores(run, [name for name in missing if name in metrics.SUITE], show)
+    scores |= error_scores(run, [name for name in missing if name in ERRORS], show)
+    if "conditioning" in missing:
+        scores |= conditioning_scores(run, show)
+    if any(name in FEATURES for name in missing):
+        from unbraid.inception import feature_scores
+
+        scores |= feature_scores(run, [name for name in missing if name in FEATURES], inception, images, show)
+    results |= {name: score.to_json() for name, score in scores.items()}
     seconds = results.get("_", {}).get("seconds", 0.0) + time.monotonic() - began
     results["_"] = {"seed": run.plan.seed, "rows": len(run.encode(show=show).rows), "seconds": seconds}
     write_json(path, results)
@@ -41,44 +68,143 @@ def evaluate(run: Run, names: Sequence[str], *, show: bool = True) -> dict[str, 
 def evaluate_table(path: Path, names: Sequence[str], *, seed: int = 0, show: bool = True) -> dict[str, Any]:
     """Metrics of a table of codes and factors that any model has written."""
     table = metrics.load_table(path)
-    return {name: metrics.METRICS[name].function(table, seed=seed).to_json() for name in chosen_names(names)}
+    chosen = None if list(names) == ["all"] else known(names)
+    with Steps("metrics", len(chosen or metrics.SUITE), show=show) as bar:
+        scores = metrics.suite(table, metrics=chosen, seed=seed, progress=advance(bar))
+    return {name: score.to_json() for name, score in scores.items()}
 
 
-def chosen_names(names: Sequence[str]) -> list[str]:
-    """Metrics by name; `all` are those that need nothing but codes and factors."""
-    if list(names) == ["all"]:
-        return [name for name, metric in metrics.METRICS.items() if metric.needs == "codes, factors"]
+def known(names: Sequence[str]) -> list[str]:
+    """The names, each of which must be a metric."""
     for name in names:
         if name not in metrics.METRICS:
-            raise unknown("metric", name, metrics.METRICS)
+            raise unknown("metric", name, [*metrics.METRICS, "all"])
+    if "udr" in names:
+        raise InputError("udr compares several models: call unbraid.metrics.udr with the codes of each of them.")
     return list(names)
 
 
-def table_scores(run: Run, names: Sequence[str], show: bool) -> dict[str, Any]:
+def possible(run: Run, inception: Path | None) -> list[str]:
+    """Every metric that this run allows."""
+    table = run.encode(show=False)
+    names = [name for name in metrics.SUITE if table.factor_names or metrics.METRICS[name].needs in NEEDS_NO_FACTORS]
+    if "log_var" not in table.arrays:
+        names = [name for name in names if "log-variances" not in metrics.METRICS[name].needs]
+    names += ERRORS
+    if len(run.plan.stages) > 1:
+        names.append("conditioning")
+    if inception is not None and run.data.is_image:
+        names += FEATURES
+    return names
+
+
+NEEDS_NO_FACTORS = ("codes", "means, log-variances")
+
+
+def table_scores(run: Run, names: Sequence[str], show: bool) -> dict[str, Score]:
     """Metrics of codes and factors; data without factors have none, which is said rather than guessed."""
     if not names:
         return {}
     table = run.encode(show=show)
-    if not table.factor_names:
-        raise InputError(f"{run.data.name} has no factors, which {', '.join(names)} need: ask for l1 and l2 only.")
-    kinds = tuple(factor.kind for factor in run.data.factor_info)
+    lacking = [name for name in names if metrics.METRICS[name].needs not in NEEDS_NO_FACTORS]
+    if lacking and not table.factor_names:
+        raise InputError(f"{run.data.name} has no factors, which {', '.join(lacking)} would need; ask for l1 and l2.")
+    scores: dict[str, Score] = {}
+    if "elbo_terms" in names:
+        losses = row_losses(run, table.rows, show)
+        terms = metrics.elbo_terms(
+            table.codes, needs_log_var(table.arrays), seed=run.plan.seed, reconstruction=losses
+        )
+        scores |= {f"elbo_terms/{term}": score for term, score in terms.items()}
+    with Steps("metrics", len(names), show=show) as bar:
+        scores |= metrics.suite(
+            table.codes,
+            table.factors if table.factor_names else None,
+            metrics=[name for name in names if name != "elbo_terms"],
+            kinds=[str(kind) for kind in table.arrays["factor_kinds"]],
+            names=table.factor_names,
+            sizes=[float(size) for size in table.arrays["factor_sizes"]],
+            log_vars=table.arrays.get("log_var"),
+            seed=run.plan.seed,
+            progress=advance(bar),
+        )
+    return scores
+
+
+def needs_log_var(arrays: Any) -> NDArray[np.float32]:
+    """The log-variances of Gaussian codes, which the ELBO's terms need."""
+    if "log_var" not in arrays:
+        raise InputError("elbo_terms needs Gaussian codes, which this method does not have.")
+    return arrays["log_var"]  # type: ignore[no-any-return]
+
+
+def row_losses(run: Run, rows: NDArray[np.int64], show: bool) -> NDArray[np.float32] | None:
+    """−log p(x | z) of each row under stage 1, where it has a likelihood."""
+    method = run.stage(1)
+    if not isinstance(method, HasLikelihood):
+        return None
+    torch.manual_seed(mix(run.plan.seed, "elbo"))
+    with torch.inference_mode():
+        parts = [method.nll_rows(x).cpu().numpy() for x, _ in run.batches(rows, "likelihoods", show=show)]
+    return np.concatenate(parts)
+
+
+def error_scores(run: Run, names: Sequence[str], show: bool) -> dict[str, Score]:
+    """Reconstruction errors of the final output, and of every stage before it as «stage-1/l2» and so on."""
+    if not names:
+        return {}
+    rows = choose_rows(len(run.data), RECONSTRUCTED_ROWS, run.plan.seed)
+    originals, stages = run.data.observations[rows], outputs(run, rows, show)
     return {
-        name: metrics.METRICS[name].function(table.codes, table.factors, kinds=kinds, seed=run.plan.seed).to_json()
+        stage_name(name, number, len(stages)): metrics.METRICS[name].function(originals, stage, seed=run.plan.seed)
         for name in names
+        for number, stage in enumerate(stages, 1)
     }
 
 
-def quality_scores(run: Run, names: Sequence[str], show: bool) -> dict[str, Any]:
-    """Reconstruction errors of the final output, and of every stage before it as «stage-1/l2» and so on."""
+def outputs(run: Run, rows: NDArray[np.int64], show: bool) -> list[NDArray[Any]]:
+    """What each stage makes of these rows."""
+    batches = run.batches(rows, "reconstructing", show=show)
+    parts = [[as_stored(output) for output in run.chain.reconstruct(x, labels)] for x, labels in batches]
+    return [np.concatenate(part) for part in zip(*parts, strict=True)]
+
+
+def stage_name(metric: str, number: int, stages: int) -> str:
+    """How the metric of an earlier stage's output is called."""
+    return metric if number == stages else f"stage-{number}/{metric}"
+
+
+def conditioning_scores(run: Run, show: bool) -> dict[str, Score]:
+    """M1–M4 of the last stage against stage 1's codes (MS-VAE, §4); noise in place of y is N(0, 1), as in the paper."""
+    if len(run.plan.stages) < 2:
+        raise InputError("conditioning compares a second stage with the first; this run has one stage.")
     rows = choose_rows(len(run.data), RECONSTRUCTED_ROWS, run.plan.seed)
-    outputs: list[list[Any]] = []
-    for x, labels in run.batches(rows, "reconstructing", show=show):
-        outputs.append([as_stored(output) for output in run.chain.reconstruct(x, labels)])
-    originals = run.data.observations[rows]
-    scores = {}
-    stages = [np.concatenate(parts) for parts in zip(*outputs, strict=True)]
-    for name in names:
-        for number, stage in enumerate(stages, 1):
-            key = name if number == len(stages) else f"stage-{number}/{name}"
-            scores[key] = metrics.METRICS[name].function(originals, stage, seed=run.plan.seed).to_json()
-    return scores
+    chain, first = run.chain, Chain([run.stage(1)])
+    torch.manual_seed(mix(run.plan.seed, "conditioning"))
+    found: list[list[NDArray[np.float32]]] = []
+    for x, labels in run.batches(rows, "conditioning", show=show):
+
+        def code(observations: Tensor, labels: Tensor = labels) -> NDArray[np.float32]:
+            posteriors = first.encode(observations, labels)[0]
+            return torch.cat([q.mean for q in posteriors.values()], dim=1).cpu().numpy()
+
+        codes = [means(q) for q in chain.encode(x, labels)]
+        *_, y, restored = chain.decode(codes)
+        noise = {key: torch.randn_like(value) for key, value in codes[-1].items()}
+        without_z = chain.decode([*codes[:-1], noise])[-1]
+        without_y = chain.decode_last(codes[-1], torch.randn_like(y))
+        found.append([code(image) for image in (x, y, restored, without_z, without_y)])
+    arrays = [np.concatenate(part) for part in zip(*found, strict=True)]
+    terms = metrics.conditioning(*arrays, seed=run.plan.seed)
+    return {f"conditioning/{name}": score for name, score in terms.items()}
+
+
+def advance(bar: Steps) -> Callable[[str, int, int], None]:
+    """A callback that moves the bar."""
+
+    def report(name: str, done: int, total: int) -> None:
+        bar.total = total
+        bar.advance(done, note=name)
+
+    return report
+

@@ -40,9 +40,11 @@ class Steps:
             self.task = self.bar.add_task(self.title, total=self.total, completed=self.start, rate="", figures="")
         return self
 
-    def advance(self, step: int, figures: Mapping[str, float] | None = None) -> None:
-        """`step` steps are done; the figures, where there are new ones, are shown beside the bar."""
+    def advance(self, step: int, figures: Mapping[str, float] | None = None, *, note: str | None = None) -> None:
+        """`step` steps are done; figures, where there are new ones, or a note are shown beside the bar."""
         self.step = step
+        if note is not None:
+            self.figures = note
         if figures is not None:
             self.figures = "  ".join(f"{name} {value:.4g}" for name, value in figures.items())
         now = time.monotonic()
@@ -50,7 +52,8 @@ class Steps:
             return
         self.last = now
         if self.bar:
-            self.bar.update(self.task, completed=step, rate=f"{self.rate(now):.1f}/s", figures=self.figures)
+            rate = f"{self.rate(now):.1f}/s"
+            self.bar.update(self.task, completed=step, total=self.total, rate=rate, figures=self.figures)
         else:
             left = (self.total - step) / max(self.rate(now), 1e-9)
             line = f"{self.title}: {step}/{self.total}, {self.rate(now):.1f}/s, {duration(left)} left"

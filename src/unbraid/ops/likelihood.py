@@ -21,19 +21,23 @@ def mean(likelihood: Likelihood, output: Tensor) -> Tensor:
 
 
 def nll(likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1.0) -> Tensor:
-    """−log p(x | output): **summed over the values of an observation, averaged over the batch**.
+    """−log p(x | output): **summed over the values of an observation, averaged over the batch**."""
+    return nll_rows(likelihood, output, x, scale).mean()
+
+
+def nll_rows(likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1.0) -> Tensor:
+    """−log p(x | output) for each observation, summed over its values, [b].
 
     Bernoulli is a cross-entropy with logits. Gaussian and Laplace have the fixed standard deviation or width
     `scale`; their constants are kept, so the ELBO is a bound on a density.
     """
     if likelihood == "bernoulli":
-        total = F.binary_cross_entropy_with_logits(output, x, reduction="sum")
-        return total / len(x)
-    error = x - mean(likelihood, output)
-    values = x[0].numel()
+        return F.binary_cross_entropy_with_logits(output, x, reduction="none").flatten(1).sum(1)
+    error = (x - mean(likelihood, output)).flatten(1)
+    values = error.shape[1]
     if likelihood == "gaussian":
-        return 0.5 * (error.square().sum() / (len(x) * scale**2) + values * (LOG_2PI + 2 * math.log(scale)))
-    return error.abs().sum() / (len(x) * scale) + values * math.log(2 * scale)
+        return 0.5 * (error.square().sum(1) / scale**2 + values * (LOG_2PI + 2 * math.log(scale)))
+    return error.abs().sum(1) / scale + values * math.log(2 * scale)
 
 
 def sample(likelihood: Likelihood, output: Tensor, scale: float = 1.0) -> Tensor:
