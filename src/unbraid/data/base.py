@@ -66,7 +66,8 @@ class FactorData:
             )
 
     def __repr__(self) -> str:
-        factors = ", ".join(f"{f.name}[{f.size}]" if f.size else f.name for f in self.factor_info)
+        shown = [f"{f.name}[{f.size}]" if f.size else f.name for f in self.factor_info]
+        factors = ", ".join(shown if len(shown) <= 8 else [*shown[:6], f"… {len(shown)} in all"])
         return f"FactorData({self.name!r}, {len(self)} × {self.shape}, factors: {factors or 'none'})"
 
     def __len__(self) -> int:
