@@ -48,7 +48,7 @@ def sap(
         raise unknown("mode of SAP", mode, MODES)
     table = as_table(codes, factors, kinds=kinds, names=names)
     fit, held = table.split(train, test, seed)
-    active = table.codes[fit].var(axis=0) > inactive
+    active = table.codes.var(axis=0) > inactive
     d, k = table.codes.shape[1], table.factors.shape[1]
     used = [mode if mode != "auto" else "svm" if table.discrete[f] else "regression" for f in range(k)]
     scores, again = np.zeros((d, k)), np.zeros((replicates, d, k))
@@ -131,15 +131,17 @@ def _threshold(
     weight = len(there) / (len(counts) * counts[label])  # a class's rows weigh 1/size together
     credit = np.zeros((len(held), table.codes.shape[1]))
     latents = np.flatnonzero(active)
+    known = np.zeros(len(held))
+    known[there] = 1.0
+    if not latents.size:
+        return credit, known
     stretch = [_segments(table.codes[held[there], j], len(counts)) for j in latents]
-    mass = np.zeros((len(latents), max((count for _, count in stretch), default=1), len(counts)))
+    mass = np.zeros((len(latents), max(count for _, count in stretch), len(counts)))
     for i, (segment, _) in enumerate(stretch):
         np.add.at(mass[i], (segment, label), weight)
     guesses = _best_split(mass) if len(counts) == 2 else _best_intervals(mass)
     for j, guess, (segment, _) in zip(latents, guesses, stretch, strict=True):
         credit[there, j] = weight * (guess[segment] == label)
-    known = np.zeros(len(held))
-    known[there] = 1.0
     return credit, known
 
 

@@ -99,14 +99,14 @@ def _informative(
         if kl.shape != (table.shape[1],):
             raise InputError(f"information of model {i} has shape {kl.shape}; give one value a latent.")
         # A latent that never moves has no correlation, whatever its KL.
-        masks.append((kl > threshold) & (table.std(axis=0) > 0))
+        masks.append((kl > threshold) & (np.ptp(table, axis=0) > 0))
     return masks
 
 
 def _unit(values: Array) -> Array:
     centred = values - values.mean(axis=0)
     scale = centred.std(axis=0)
-    return np.asarray(np.divide(centred, scale, out=np.zeros_like(centred), where=scale > 0))
+    return np.asarray(np.divide(centred, scale, out=np.zeros_like(centred), where=np.ptp(values, axis=0) > 0))
 
 
 def _agreement(a: Array, b: Array, method: str) -> float:

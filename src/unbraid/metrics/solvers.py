@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -9,6 +10,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from unbraid.metrics.bootstrap import Array
+
+# (weights of some problems, which problems) → their gradients and Hessians; (score, target) → slope, curvature.
+Derivatives = Callable[[Array, NDArray[np.int64]], tuple[Array, Array]]
+Loss = Callable[[Array, Array], tuple[Array, Array]]
 
 _ROUNDS = 100
 _PRODUCTS = 1 << 22
@@ -18,20 +23,35 @@ def logistic_one_vs_rest(x: Array, targets: Array, known: Array | None = None, p
     """Weights and intercepts `[d + 1, problems]` of binary logistic regressions on the same rows.
 
     Each minimises ½|w|² + C Σ_n log(1 + exp(−y_n(w·x_n + b))) with `penalty` = C and a free intercept;
-    `targets` `[n, problems]` are 0 or 1 and `known` weighs the rows of each problem. Newton's method: the
-    Hessians of all problems are one product of the rows' pairwise products with the weights p(1 − p).
+    `targets` `[n, problems]` are 0 or 1 and `known` weighs the rows of each problem.
+    """
+    ridge = np.full(x.shape[1] + 1, 1.0 / penalty)
+    ridge[-1] = 0.0
+    start = np.zeros((len(ridge), targets.shape[1]))
+    share = targets.mean(axis=0) if known is None else (targets * known).sum(axis=0) / known.sum(axis=0)
+    share = np.clip(share, 1e-6, 1 - 1e-6)
+    start[-1] = np.log(share / (1 - share))  # what the intercept is when nothing can be learned
+
+    def loss(score: Array, target: Array) -> tuple[Array, Array]:
+        p = expit(score)
+        return p - target, p * (1.0 - p)
+
+    return _newton(start, _derivatives(x, targets, known, ridge, loss))
+
+
+def _derivatives(x: Array, targets: Array, known: Array | None, ridge: Array, loss: Loss) -> Derivatives:
+    """Gradients and Hessians of ½ Σ ridge·w² + Σ_n loss(w·x_n + b, target_n), for any of the problems at once.
+
+    The Hessians of all problems are one product of the rows' pairwise products with their curvatures.
     """
     design = np.column_stack([x, np.ones(len(x))])
     size = design.shape[1]
-    ridge = np.full(size, 1.0 / penalty)
-    ridge[-1] = 0.0
     upper = np.triu_indices(size)
-    blocks = np.array_split(np.arange(len(x)), max(1, len(x) * len(upper[0]) // _PRODUCTS))
+    count = max(1, len(x) * len(upper[0]) // _PRODUCTS)
+    edges = np.linspace(0, len(x), count + 1).astype(np.int64)
+    blocks = [slice(int(a), int(b)) for a, b in itertools.pairwise(edges)]
     # Kept where there is one block only: beyond that, the products are cheaper to make again than to hold.
-    kept = design[:, upper[0]] * design[:, upper[1]] if len(blocks) == 1 else None
-
-    def part_of(rows: NDArray[np.int64]) -> slice:
-        return slice(int(rows[0]), int(rows[-1]) + 1)
+    kept = design[:, upper[0]] * design[:, upper[1]] if count == 1 else None
 
     def derivatives(weights: Array, problems: NDArray[np.int64]) -> tuple[Array, Array]:
         everything = len(problems) == targets.shape[1]
@@ -40,12 +60,10 @@ def logistic_one_vs_rest(x: Array, targets: Array, known: Array | None = None, p
         gradient = ridge[:, None] * weights
         packed = np.zeros((len(upper[0]), len(problems)))
         for rows in blocks:
-            part = design[part_of(rows)]
-            p = expit(part @ weights)
-            residual, curvature = p - target[part_of(rows)], p * (1.0 - p)
+            part = design[rows]
+            residual, curvature = loss(part @ weights, target[rows])
             if weight is not None:
-                residual *= weight[part_of(rows)]
-                curvature *= weight[part_of(rows)]
+                residual, curvature = residual * weight[rows], curvature * weight[rows]
             gradient += part.T @ residual
             products = kept if kept is not None else part[:, upper[0]] * part[:, upper[1]]
             packed += products.T @ curvature
@@ -55,14 +73,10 @@ def logistic_one_vs_rest(x: Array, targets: Array, known: Array | None = None, p
         hessian[:, np.arange(size), np.arange(size)] += ridge + 1e-10
         return gradient, hessian
 
-    start = np.zeros((size, targets.shape[1]))
-    share = targets.mean(axis=0) if known is None else (targets * known).sum(axis=0) / known.sum(axis=0)
-    share = np.clip(share, 1e-6, 1 - 1e-6)
-    start[-1] = np.log(share / (1 - share))  # what the intercept is when nothing can be learned
-    return _newton(start, derivatives)
+    return derivatives
 
 
-def _newton(weights: Array, derivatives: Callable[[Array, NDArray[np.int64]], tuple[Array, Array]]) -> Array:
+def _newton(weights: Array, derivatives: Derivatives) -> Array:
     """Minimise many convex functions at once, each by Newton steps that are halved when they overshoot.
 
     A step overshoots when the slope along it turns positive and stays large: that needs the gradient at the
