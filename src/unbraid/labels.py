@@ -1,0 +1,130 @@
+"""Label budgets: which labels a method may see. Chosen once, stratified, and the same for the whole run."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.data.base import Factor, FactorData
+from unbraid.errors import InputError, unknown
+
+
+@dataclass(frozen=True)
+class LabelBudget:
+    """What a user allows: `256` observations, `"0.5%"` of them or `"all"`, and the factors by name (all, if none)."""
+
+    amount: str | int = "all"
+    factors: tuple[str, ...] = ()
+
+    def resolve(self, data: FactorData) -> LabelPlan:
+        """The budget as a count and names for this data set, or a sentence that says what is wrong with it."""
+        names = self.factors or data.factor_names
+        for name in names:
+            if name not in data.factor_names:
+                raise unknown("factor", name, data.factor_names)
+        known = labelled_rows(data.factors[:, [data.factor_names.index(name) for name in names]], complete=False)
+        return LabelPlan(min(self._count(len(data)), len(known)), tuple(names))
+
+    def _count(self, n: int) -> int:
+        text = str(self.amount).strip().replace(",", "")
+        if text == "all":
+            return n
+        try:
+            if text.endswith("%"):
+                share = float(text[:-1]) / 100
+                count = min(n, max(1, round(share * n))) if share else 0
+            else:
+                share, count = 0.0, int(text)
+        except ValueError:
+            raise InputError(f"--labels must be a count, a share like 0.5% or all, not {self.amount!r}.") from None
+        if count < 0 or not 0 <= share <= 1:
+            raise InputError(f"--labels must not be negative or more than everything, as {self.amount!r} is.")
+        return count
+
+
+@dataclass(frozen=True)
+class LabelPlan:
+    """A budget for one data set: of how many observations labels are shown, and of which factors."""
+
+    count: int
+    factors: tuple[str, ...]
+
+    def columns(self, data: FactorData) -> list[int]:
+        """Where these factors stand in the data set's table."""
+        return [data.factor_names.index(name) for name in self.factors]
+
+    def info(self, data: FactorData) -> tuple[Factor, ...]:
+        """The factors themselves."""
+        return tuple(data.factor_info[column] for column in self.columns(data))
+
+    def visible(self, data: FactorData, seed: int) -> NDArray[np.float64]:
+        """The labels that a method may see, [n, factor]: NaN where there is none or the budget withholds it.
+
+        A pure function of data, budget and seed: nothing that training does can change the labelled set.
+        """
+        labels = data.factors[:, self.columns(data)]
+        shown = np.full(labels.shape, np.nan)
+        rows = stratified_rows(labels, self.info(data), self.count, seed)
+        shown[rows] = labels[rows]
+        return shown
+
+
+def labelled_rows(labels: NDArray[np.float64], *, complete: bool = True) -> NDArray[np.int64]:
+    """The rows of which all labels are known, or at least one."""
+    known = ~np.isnan(labels)
+    chosen = known.all(axis=1) if complete else known.any(axis=1)
+    return np.flatnonzero(chosen) if labels.shape[1] else np.empty(0, dtype=np.int64)
+
+
+def stratified_rows(labels: NDArray[np.float64], info: Sequence[Factor], count: int, seed: int) -> NDArray[np.int64]:
+    """`count` labelled rows in which discrete labels have the shares that they have in the data.
+
+    Strata are the combinations of as many factors, in their order, as the budget has observations for: each
+    combination gets its share, rounded, and at least one.
+    """
+    candidates = labelled_rows(labels, complete=False)
+    if count >= len(candidates):
+        return candidates
+    random = np.random.default_rng(int.from_bytes(hashlib.blake2b(f"labels {seed}".encode()).digest()[:8], "little"))
+    strata = np.zeros(len(candidates), dtype=np.int64)
+    for column, factor in zip(labels[candidates].T, info, strict=True):
+        if factor.size == 0:
+            continue  # values of a continuous factor hardly ever repeat
+        finer = strata * (factor.size + 1) + np.nan_to_num(column, nan=factor.size).astype(np.int64)
+        finer = np.unique(finer, return_inverse=True)[1]
+        if finer.max() + 1 > count:
+            break
+        strata = finer
+    quotas = allocate(np.bincount(strata), count, random)
+    order = random.permutation(len(candidates))
+    order = order[np.argsort(strata[order], kind="stable")]  # by stratum, at random within each
+    starts = np.concatenate([[0], np.cumsum(np.bincount(strata))[:-1]])
+    chosen = [order[start : start + quota] for start, quota in zip(starts, quotas, strict=True)]
+    return np.sort(candidates[np.concatenate(chosen)])
+
+
+def allocate(sizes: NDArray[np.int64], count: int, random: np.random.Generator) -> NDArray[np.int64]:
+    """How many of each stratum: proportional, summing to `count`, at least one where `count` allows it."""
+    exact = sizes * (count / sizes.sum())
+    quotas: NDArray[np.int64] = np.floor(exact).astype(np.int64)
+    if count >= len(sizes):
+        quotas = np.maximum(quotas, 1)
+    # Largest remainders get what is left (ties at random); where the ones above took too much, the fullest give back.
+    ties = random.random(len(sizes)) * 1e-6
+    while quotas.sum() < count:
+        quotas[np.argmax(exact - quotas + ties)] += 1
+    while quotas.sum() > count:
+        quotas[np.argmax(np.where(quotas > 1, quotas - exact + ties, -np.inf))] -= 1
+    return quotas
+
+
+def shares(known: NDArray[np.float64], factor: Factor) -> tuple[float, ...]:
+    """The share of each value of a discrete factor among its known labels; all alike where none is known."""
+    if factor.size == 0:
+        return ()
+    counts = np.bincount(known.astype(np.int64), minlength=factor.size) if len(known) else np.ones(factor.size)
+    return tuple((counts / counts.sum()).tolist())
