@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -46,6 +46,8 @@ class FactorData:
     known_fingerprint: str | None = field(default=None, repr=False)
     # `load(name, **arguments)` makes this data set again; None where it did not come from `load`.
     arguments: Mapping[str, Any] | None = field(default=None, repr=False)
+    # What a simulator makes with some factors switched off, for stages that are trained to reach it; made on demand.
+    targets: Mapping[str, Callable[[], NDArray[Any]]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse tables that cannot be right, by name."""
@@ -113,4 +115,7 @@ class FactorData:
     def take(self, rows: NDArray[np.integer] | Sequence[int], name: str | None = None) -> FactorData:
         """The data set of the given rows, in their order."""
         rows = np.asarray(rows)
-        return FactorData(name or self.name, self.observations[rows], self.factors[rows], self.factor_info)
+        targets = {key: (lambda make=make: make()[rows]) for key, make in self.targets.items()}
+        return FactorData(
+            name or self.name, self.observations[rows], self.factors[rows], self.factor_info, targets=targets
+        )

@@ -52,7 +52,8 @@ def fetch(file: RemoteFile, folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         reasons = []
-        for url in file.urls:
+        # A part left by an earlier call may be of another version: its address is tried a second time afresh.
+        for url in [*file.urls[:1]] * part.exists() + [*file.urls]:
             try:
                 transfer(file, url, part)
                 check(file, part)
@@ -116,15 +117,15 @@ def receive(file: RemoteFile, url: str, part: Path) -> bool:
             raise Refused(f"it offers {total:,} bytes instead of {file.bytes:,}")
         if total and shutil.disk_usage(part.parent).free < total - have:
             raise OSError(errno.ENOSPC, f"{cache.readable_size(total - have)} are needed and not free")
+        chunk = answer.read(CHUNK)
+        if have == 0:
+            refuse_html(answer.headers, chunk)
         with part.open("ab" if have else "wb") as out, cache.progress(f"fetching {file.name}", total, "bytes") as step:
             step(have)
-            first = have == 0
-            while chunk := answer.read(CHUNK):
-                if first:
-                    refuse_html(answer.headers, chunk)
-                    first = False
+            while chunk:
                 out.write(chunk)
                 step(len(chunk))
+                chunk = answer.read(CHUNK)
             size = out.tell()
     return total is None or size == total
 

@@ -138,7 +138,7 @@ def check_same(first: Path, reference: NDArray[Any], file: Path, image: NDArray[
         (h1, w1), (h2, w2) = reference.shape[:2], image.shape[:2]
         raise InputError(
             f"{str(first)!r} is {w1}×{h1} and {str(file)!r} is {w2}×{h2} pixels; "
-            "pass resize=64 (--resize 64) to bring all images to one size."
+            "pass resize=64 (--data.resize 64) to bring all images to one size."
         )
     kind = {1: "grey", 3: "colour"}
     raise InputError(

@@ -33,13 +33,17 @@ def load(n: int = 10_000, seed: int = 0) -> FactorData:
         tuple(Factor(name, 0, "continuous") for name in RANGES),
         known_fingerprint=f"pendulum-v{VERSION}-{n}-{seed}",
         arguments={"n": n, "seed": seed},
+        # The simpler pendulums on the way to each trace: undamped, and damped with mass 1.
+        targets={
+            "y0": lambda: traces(factors[:, 0], 0.0, 1.0),
+            "y1": lambda: traces(factors[:, 0], factors[:, 1], 1.0),
+        },
     )
 
 
 def intermediate(data: FactorData) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """The simpler pendulums on the way to each trace: y₀ undamped, y₁ damped with mass 1."""
-    length, damping = data.column("length"), data.column("damping")
-    return traces(length, np.zeros_like(damping), 1.0), traces(length, damping, 1.0)
+    return data.targets["y0"](), data.targets["y1"]()
 
 
 def traces(length: ArrayLike, damping: ArrayLike, mass: ArrayLike) -> NDArray[np.float32]:
