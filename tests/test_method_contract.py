@@ -15,6 +15,9 @@ SMALL: tuple[MethodConfig, ...] = (
     methods.FactorVAE(width=0.1, critic_units=100),
     methods.DIPVAEI(width=0.1),
     methods.DIPVAEII(width=0.1, third_moments=200.0),
+    methods.JointVAE(width=0.1, classes=(3, 2), capacity_steps=3),
+    methods.HFVAE(width=0.1, groups=(2, 1), classes=(3,)),
+    methods.HFVAE(width=0.1, groups=(2, 2), classes=(), estimator="mss"),
     methods.MSVAE(width=0.1),
 )
 

@@ -13,6 +13,8 @@ from unbraid.methods.beta_tcvae import BetaTCVAE
 from unbraid.methods.beta_vae import VAE, BetaVAE
 from unbraid.methods.dip_vae import DIPVAEI, DIPVAEII
 from unbraid.methods.factor_vae import FactorVAE
+from unbraid.methods.hfvae import HFVAE
+from unbraid.methods.joint_vae import JointVAE
 from unbraid.methods.ms_vae import MSVAE
 
 METHODS: tuple[type[MethodConfig], ...] = (
@@ -23,12 +25,15 @@ METHODS: tuple[type[MethodConfig], ...] = (
     FactorVAE,
     DIPVAEI,
     DIPVAEII,
+    JointVAE,
+    HFVAE,
     MSVAE,
 )
 
 __all__ = [
     "DIPVAEI",
     "DIPVAEII",
+    "HFVAE",
     "METHODS",
     "MSVAE",
     "VAE",
@@ -36,6 +41,7 @@ __all__ = [
     "BetaTCVAE",
     "BetaVAE",
     "FactorVAE",
+    "JointVAE",
     "by_name",
     "describe",
     "restore",

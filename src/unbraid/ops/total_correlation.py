@@ -42,13 +42,16 @@ def aggregate_posterior(
     is fine for gradients and wrong as a figure. `mss` is S6: unbiased for q(z) and for every q(zⱼ). The weights go
     in once, after the sum over latents for log q(z), and for each latent for log q(zⱼ).
     """
-    batch = len(z)
-    if estimator == "mws":
-        weights = torch.full((batch, batch), -math.log(dataset_size * batch), device=z.device)
-    else:
-        odd = torch.randint(1, max(2, batch), (batch,), device=z.device)
-        weights = stratified_weights(batch, dataset_size, odd)
+    weights = mixture_weights(len(z), dataset_size, estimator, z.device)
     return weighted_mixture(z, mean, log_var, weights)
+
+
+def mixture_weights(batch: int, dataset_size: int, estimator: Estimator, device: torch.device) -> Tensor:
+    """log weights of the batch's posteriors in q(z), [sample, component]."""
+    if estimator == "mws":
+        return torch.full((batch, batch), -math.log(dataset_size * batch), device=device)
+    odd = torch.randint(1, max(2, batch), (batch,), device=device)
+    return stratified_weights(batch, dataset_size, odd)
 
 
 def weighted_mixture(z: Tensor, mean: Tensor, log_var: Tensor, log_weights: Tensor) -> tuple[Tensor, Tensor]:

@@ -78,7 +78,7 @@ def compared(setting: Setting) -> tuple[GaussianConfig, ...]:
     return (
         VAE(**common),
         BetaVAE(beta=4.0, **common),
-        AnnealedVAE(gamma=100.0, capacity=12.0, capacity_steps=setting.steps * 3 // 4, **common),
+        AnnealedVAE(gamma=100.0, capacity=8.0, capacity_steps=setting.steps * 3 // 4, **common),
         BetaTCVAE(beta=6.0, **common),
         FactorVAE(gamma=10.0, critic_adam=Adam(lr=setting.lr / 2, beta1=0.5, beta2=0.9), **common),
         DIPVAEI(off_diagonal=10.0, diagonal=100.0, **common),
