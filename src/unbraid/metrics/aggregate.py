@@ -15,7 +15,7 @@ from unbraid.metrics.bootstrap import Array
 _STEPS_PER_DEVIATION = 2
 _REACH = 7.0
 # Posteriors narrower than this share of the latent's range are widened to it: they are points either way.
-_FINEST = 1.0 / 4096
+_FINEST = 1.0 / 16384
 _BLOCK = 1 << 21
 
 

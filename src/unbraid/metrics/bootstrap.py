@@ -37,7 +37,8 @@ def resampled_means(
     if groups < n:
         flat = np.add.reduceat(flat[draws.permutation(n)], starts, axis=0)
     sizes = np.diff(starts, append=n).astype(np.float64)
-    weights = draws.multinomial(groups, np.full(groups, 1.0 / groups), size=replicates).astype(np.float64)
+    drawn = draws.integers(groups, size=(replicates, groups)) + groups * np.arange(replicates)[:, None]
+    weights = np.bincount(drawn.ravel(), minlength=replicates * groups).reshape(replicates, groups).astype(np.float64)
     means = (weights @ flat) / (weights @ sizes)[:, None]
     return np.asarray(means.reshape(replicates, *contributions.shape[1:]))
 

@@ -152,7 +152,7 @@ def total_correlation(
 
 def _gaussian_tc(covariance: Array) -> Array:
     """½(Σ log σ²_j − log det Σ) of a stack of covariances."""
-    scale = np.sqrt(np.einsum("bjj->bj", covariance))
+    scale = np.sqrt(np.maximum(np.einsum("bjj->bj", covariance), 1e-300))
     correlation = covariance / (scale[:, :, None] * scale[:, None, :])
     eigenvalues = np.linalg.eigvalsh(correlation)
     singular = eigenvalues[:, 0] < 1e-10

@@ -23,9 +23,10 @@ def load_table(path: str | Path) -> Table:
     if not path.is_file():
         raise InputError(f"{str(path)!r} is not a file; give a .npz with arrays 'codes' and 'factors'.")
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise InputError(f"{str(path)!r} holds one array; save 'codes' and 'factors' with numpy.savez.")
+        file = np.load(path, allow_pickle=False)
+        if not isinstance(file, np.lib.npyio.NpzFile):
+            raise InputError(f"{str(path)!r} holds one array; save 'codes' and 'factors' with numpy.savez.")
+        with file:
             for name in ("codes", "factors"):
                 if name not in file.files:
                     there = ", ".join(file.files) or "nothing"

@@ -29,11 +29,13 @@ def irs(
     rows that have it; averaged over values and divided by the largest |z_j − E z_j| it gives
     IRS_j = 1 − min_k deviation_jk / deviation_j, and the score averages latents weighted by that largest
     deviation (Suter et al. 2019). Constant latents have no weight; codes that are all constant score 0. The
-    interval resamples the rows of each value: the bootstrap of a quantile is an order statistic whose rank is a
-    Beta variate, so nothing is sorted again.
+    interval resamples rows, each value's and all of them apart: the bootstrap of a quantile is an order statistic
+    whose rank is a Beta variate, so nothing is sorted again.
     """
     table = as_table(codes, factors, kinds=kinds, names=names)
-    reach = np.abs(table.codes - table.codes.mean(axis=0)).max(axis=0)
+    n = len(table)
+    strayed = np.sort(np.abs(table.codes - table.codes.mean(axis=0)), axis=0)
+    reach = strayed[-1]
     active = reach > 1e-12 * np.maximum(1.0, np.abs(table.codes).max(axis=0))
     d, k = table.codes.shape[1], table.factors.shape[1]
     details: dict[str, Any] = {"seed": seed, "quantile": quantile, "active": int(active.sum())}
@@ -61,7 +63,10 @@ def irs(
     value = float(np.average(robust.max(axis=1), weights=reach * active))
     spread = None
     if replicates:
-        best = (1.0 - again / scale).max(axis=2)
-        spread = interval(value, np.average(best, axis=1, weights=reach * active), 0, 1)
+        # The largest of a resample is the row whose rank is a Beta variate, too.
+        far = strayed[(draws.beta(n, 1, (replicates, d)) * n).astype(np.int64).clip(max=n - 1), np.arange(d)]
+        weights = np.where(active, np.maximum(far, 1e-300), 0.0)
+        best = (1.0 - again / np.maximum(far, 1e-300)[:, :, None]).max(axis=2)
+        spread = interval(value, (weights * best).sum(axis=1) / weights.sum(axis=1), 0, 1)
     details |= {"per_latent": robust.max(axis=1), "factor": robust.argmax(axis=1), "scores": robust}
     return Score(value, spread, details)

@@ -1,0 +1,106 @@
+"""Small tables worked out by hand."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+
+import numpy as np
+import pytest
+
+from unbraid import metrics as m
+from unbraid.metrics.ranking import _relative_strength
+
+FACTORS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
+# The first latent is the first factor; the second is 1 only where both factors are.
+CODES = np.array([[0, 0], [0, 0], [1, 0], [1, 1]], dtype=float)
+
+
+def entropy(*p: float) -> float:
+    return -sum(q * log(q) for q in p if q)
+
+
+def test_information_of_an_and_gate() -> None:
+    shared = entropy(0.25, 0.75) - 0.5 * log(2)  # H(z) − H(z given v): undecided only where v = 1
+    matrix = m.mutual_information_matrix(CODES, FACTORS)
+    assert matrix == pytest.approx(np.array([[log(2), 0.0], [shared, shared]]), abs=1e-12)
+    scaled = m.mutual_information_matrix(CODES, FACTORS, normalise=True)
+    assert scaled == pytest.approx(matrix / log(2), abs=1e-12)
+
+
+def test_mig_and_modularity_of_an_and_gate() -> None:
+    # Gaps (log 2 − s)/log 2 and s/log 2: whatever s is, they average to a half.
+    assert m.mig(CODES, FACTORS).value == pytest.approx(0.5, abs=1e-12)
+    # One latent knows one factor, the other both alike.
+    assert m.modularity(CODES, FACTORS).value == pytest.approx(0.5, abs=1e-12)
+    assert m.mig(CODES[:, :1], FACTORS[:, :1]).value == pytest.approx(1.0, abs=1e-12)
+
+
+def test_correlations_of_a_staircase() -> None:
+    score = m.mcc(np.arange(4.0)[:, None], np.array([0, 0, 1, 1]))
+    assert score.value == pytest.approx(2 / sqrt(5), abs=1e-12)
+    # Two factors, one latent: the second has none left and counts 0.
+    two = m.mcc(np.arange(4.0)[:, None], np.array([[0, 0], [0, 1], [1, 0], [1, 1]]))
+    assert two.value == pytest.approx(1 / sqrt(5), abs=1e-12)
+
+
+def test_irs_of_a_staircase() -> None:
+    # Within a value the latent strays by 1/2, over all by 3/2.
+    assert m.irs(np.arange(4.0)[:, None], np.array([0, 0, 1, 1]), quantile=1.0).value == pytest.approx(2 / 3)
+
+
+def test_total_correlation_of_four_points() -> None:
+    codes = np.array([[0, 0], [1, 1], [2, 2], [3, 0]], dtype=float)
+    r = np.corrcoef(codes.T)[0, 1]
+    assert m.total_correlation(codes).value == pytest.approx(-0.5 * log(1 - r * r), abs=1e-12)
+
+
+def test_l1_and_l2() -> None:
+    a = np.zeros((2, 1, 1, 2), dtype=np.uint8)
+    b = np.array([[[[51, 0]]], [[[255, 0]]]], dtype=np.uint8)
+    assert m.l1(a, b).value == pytest.approx((0.2 + 1.0) / 4)
+    assert m.l2(a, b).value == pytest.approx((0.04 + 1.0) / 4)
+    assert m.l1(a, b.astype(np.float32) / 255).value == pytest.approx(0.3)
+    assert m.l2(np.zeros((3, 2)), np.full((3, 2), 2.0)).value == 4.0
+
+
+def test_conditioning_of_an_and_gate() -> None:
+    shared = entropy(0.25, 0.75) - 0.5 * log(2)
+    terms = m.conditioning(FACTORS, FACTORS, 1 - FACTORS, CODES, np.zeros((4, 2)))
+    assert {name: score.value for name, score in terms.items()} == pytest.approx(
+        {"M1": 1.0, "M2": 1.0, "M3": (1 + shared / log(2)) / 2, "M4": 0.0}, abs=1e-12
+    )
+
+
+def test_frechet_distance_of_two_gaussians() -> None:
+    a = m.GaussianStatistics(np.array([0.0, 0.0]), np.diag([4.0, 1.0]), 100)
+    b = m.GaussianStatistics(np.array([3.0, 4.0]), np.diag([9.0, 1.0]), 100)
+    score = m.fid(a, b)
+    assert score.value == pytest.approx(25 + (2 - 3) ** 2)  # means, then deviations
+    assert score.interval is None
+    assert m.fid(a, a).value == pytest.approx(0.0, abs=1e-12)
+
+
+def test_kernel_distance_by_all_pairs() -> None:
+    draws = np.random.default_rng(0)
+    a, b = draws.normal(size=(7, 3)), draws.normal(1, 1, size=(5, 3))
+
+    def kernel(x: np.ndarray, y: np.ndarray) -> float:
+        return float((x @ y / 3 + 1) ** 3)
+
+    def within(x: np.ndarray) -> float:
+        return float(np.mean([kernel(p, q) for i, p in enumerate(x) for j, q in enumerate(x) if i != j]))
+
+    across = float(np.mean([kernel(p, q) for p in a for q in b]))
+    assert m.kid(a, b).value == pytest.approx(within(a) + within(b) - 2 * across, abs=1e-9)
+
+
+def test_relative_strength_of_a_mixed_latent() -> None:
+    # Columns: 0.8²/1.0 and 0.6²/0.6; rows: 0.8²/0.8 and 0.6²/0.8; four latents in all.
+    similarity = np.array([[0.8, 0.0], [0.2, 0.6]])
+    assert _relative_strength(similarity) == pytest.approx((0.64 + 0.6 + 0.8 + 0.45) / 4)
+
+
+def test_attribute_vectors_of_four_points() -> None:
+    codes = np.array([[-1.0], [-1.0], [1.0], [1.0]] * 3)
+    truth = np.array([0, 0, 1, 1] * 3)
+    assert m.attribute_classification(codes, truth).value == 1.0
