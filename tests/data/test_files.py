@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -133,12 +132,29 @@ def test_bad_input_is_one_sentence_that_helps(tmp_path, cache_folder):
     assert left == []
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
-def test_no_permission_is_said(tmp_path):
+def test_no_permission_is_said(tmp_path, monkeypatch):
     picture(tmp_path / "p" / "a.png")
-    (tmp_path / "p" / "a.png").chmod(0)
-    with pytest.raises(InputError, match="no permission"):
+
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Image, "open", refuse)
+    with pytest.raises(InputError, match=r"no permission to read .*a\.png"):
         ud.load(tmp_path / "p")
+    monkeypatch.setattr(np, "load", refuse)
+    np.save(tmp_path / "a.npy", np.zeros((2, 3)))
+    with pytest.raises(InputError, match=r"no permission to read .*a\.npy"):
+        ud.load(tmp_path / "a.npy")
+
+
+def test_large_arrays_are_converted_on_disk(tmp_path, monkeypatch, cache_folder):
+    values = RNG.random((9, 8, 8, 3)).astype(np.float32)
+    np.save(tmp_path / "a.npy", values)
+    small = ud.load(tmp_path / "a.npy")
+    monkeypatch.setattr("unbraid.data.cache.IN_MEMORY_LIMIT", 0)
+    large = ud.load(tmp_path / "a.npy")
+    np.testing.assert_array_equal(small.observations, large.observations)
+    assert len(list((cache_folder / "packed").glob("a-*.npy"))) == 1
 
 
 def test_misspelt_names_get_a_suggestion():

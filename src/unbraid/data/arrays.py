@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.data import cache
 from unbraid.data.base import FactorData
 from unbraid.data.factors import factor_table
 from unbraid.errors import InputError
@@ -26,11 +27,13 @@ def from_arrays(
     value_range: tuple[float, float] | None = None,
     standardize: bool | Mapping[str, Sequence[float]] = False,
     arguments: Mapping[str, Any] | None = None,
+    pack_as: str | None = None,
 ) -> FactorData:
     """A data set from arrays or torch tensors.
 
     Images may be [n, h, w], [n, h, w, c] or [n, c, h, w], bytes or floats in [0, 1] (`value_range` for others);
     vectors are [n, value]. `factors` is an array [n] or [n, k] (with `names`) or a mapping from names to columns.
+    `pack_as` names a file of the cache for images that must be converted and are too large for memory.
     """
     x = plain(observations)
     record = dict(arguments) if arguments is not None else None
@@ -41,7 +44,7 @@ def from_arrays(
             record["standardize"] = statistics
         seen: NDArray[Any] = vectors
     else:
-        seen = as_images(x, name, layout, value_range)
+        seen = as_images(x, name, layout, value_range, pack_as)
     table, info = factor_table(columns_of(factors, names), len(seen), kinds)
     return FactorData(name, seen, table, info, arguments=record)
 
@@ -75,10 +78,11 @@ def columns_of(factors: Any, names: Sequence[str] | None) -> dict[str, Any]:
 
 
 def blocks_of(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Consecutive rows of at most BLOCK bytes, with the first row's number."""
+    """Consecutive rows of at most BLOCK bytes, with the first row's number; what was read is released."""
     rows = max(1, BLOCK // max(1, array[:1].nbytes))
     for start in range(0, len(array), rows):
         yield start, array[start : start + rows]
+        cache.release(array)
 
 
 def check_finite(array: NDArray[Any], name: str) -> tuple[float, float]:
@@ -142,7 +146,11 @@ def channels_last(x: NDArray[Any], name: str, layout: str | None) -> NDArray[Any
 
 
 def as_images(
-    x: NDArray[Any], name: str, layout: str | None, value_range: tuple[float, float] | None
+    x: NDArray[Any],
+    name: str,
+    layout: str | None = None,
+    value_range: tuple[float, float] | None = None,
+    pack_as: str | None = None,
 ) -> NDArray[np.uint8]:
     """Images as bytes; 0/1 images become 0/255, floats must lie in [0, 1] or in the stated range."""
     x = channels_last(x, name, layout)
@@ -164,8 +172,12 @@ def as_images(
     black, white = (float(value) for value in value_range)
     if low < black or high > white:
         raise InputError(f"{name}: values from {low:g} to {high:g} leave the stated range {black:g} to {white:g}.")
-    images = np.empty(x.shape, np.uint8)
-    for start, block in blocks_of(x):
-        scaled = (block.astype(np.float32) - np.float32(black)) * np.float32(255 / (white - black))
-        images[start : start + len(block)] = np.rint(scaled)
-    return images
+
+    def converted() -> Iterator[NDArray[np.uint8]]:
+        for _, block in blocks_of(x):
+            scaled = (block.astype(np.float32) - np.float32(black)) * np.float32(255 / (white - black))
+            yield np.rint(scaled, out=scaled).astype(np.uint8)
+
+    if pack_as is not None and x.size > cache.IN_MEMORY_LIMIT:
+        return cache.stored(pack_as, x.shape, np.uint8, converted, f"packing {len(x):,} images")
+    return np.concatenate(list(converted()))

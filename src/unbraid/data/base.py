@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.data.cache import release
 from unbraid.errors import InputError, unknown
 
 Kind = Literal["categorical", "ordinal", "cyclic", "continuous"]
@@ -102,7 +103,8 @@ class FactorData:
         for array in (self.observations, self.factors):
             digest.update(f"{array.dtype}{array.shape}".encode())
             for start in range(0, len(array), 4096):
-                digest.update(np.ascontiguousarray(array[start : start + 4096]).tobytes())
+                digest.update(np.ascontiguousarray(array[start : start + 4096]).data)
+                release(array)
         digest.update(repr(self.factor_info).encode())
         return digest.hexdigest()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import shutil
 import sys
@@ -68,6 +69,18 @@ def opened(path: Path) -> NDArray[Any] | None:
         return array.view(np.ndarray)  # indexing the memmap class itself is slower
     except (FileNotFoundError, NotADirectoryError, ValueError, EOFError):
         return None
+
+
+def release(array: NDArray[Any]) -> None:
+    """Give back the memory behind a mapped array; its pages come back from the file when they are next read.
+
+    What is read through a map counts as resident until then. Observations are never written to, so nothing is lost.
+    """
+    base: Any = array
+    while base is not None and not isinstance(base, mmap.mmap):
+        base = getattr(base, "base", None)
+    if base is not None and hasattr(mmap, "MADV_DONTNEED"):
+        base.madvise(mmap.MADV_DONTNEED)
 
 
 def stored(

@@ -67,7 +67,8 @@ def load_npy(path: Path, **options: Any) -> FactorData:
                 f"{str(path)!r} holds Python objects, which are never loaded; save plain numbers."
             ) from error
         raise InputError(f"{str(path)!r} is not a readable .npy file (truncated?); copy it again.") from error
-    return from_arrays(array, name=str(path), arguments={}, **options)
+    packed = pack_name(path, options.get("layout"), options.get("value_range"))
+    return from_arrays(array, name=str(path), arguments={}, pack_as=packed, **options)
 
 
 def load_npz(path: Path, *, array: str | None = None, factors: str | None = None, **options: Any) -> FactorData:
@@ -105,11 +106,12 @@ def load_hdf5(path: Path, *, array: str | None = None, factors: str | None = Non
             factor_key = pick(path, [n for n in names if n != key], factors, FACTOR_NAMES, alone=False)
             table = file[factor_key][()] if factor_key else None
             observations = hdf5_rows(path, file[key], key)
+            packed = pack_name(path, key, "bytes", options.get("layout"), options.get("value_range"))
     except PermissionError as error:
         raise InputError(f"no permission to read {str(path)!r}; change its permissions.") from error
     except OSError as error:
         raise InputError(f"{str(path)!r} is not a readable HDF5 file (truncated?); copy it again.") from error
-    return from_arrays(observations, table, name=str(path), arguments={}, **options)
+    return from_arrays(observations, table, name=str(path), arguments={}, pack_as=packed, **options)
 
 
 def hdf5_rows(path: Path, source: Any, key: str) -> Any:
@@ -118,16 +120,21 @@ def hdf5_rows(path: Path, source: Any, key: str) -> Any:
         raise InputError(f"{str(path)!r}: {key!r} holds {source.dtype}, not numbers.")
     if source.size * source.dtype.itemsize < cache.IN_MEMORY_LIMIT:
         return source[()]
-    stat = path.stat()
-    identity = repr((str(path.resolve()), stat.st_size, stat.st_mtime_ns, key)).encode()
     rows = max(1, (1 << 26) // (source.dtype.itemsize * int(np.prod(source.shape[1:]))))
     return cache.stored(
-        f"packed/{path.stem}-{hashlib.blake2b(identity, digest_size=8).hexdigest()}.npy",
+        pack_name(path, key),
         source.shape,
         source.dtype,
         lambda: (source[start : start + rows] for start in range(0, len(source), rows)),
         f"packing {path.name}",
     )
+
+
+def pack_name(path: Path, *options: Any) -> str:
+    """A name in the cache that belongs to this file as it is now."""
+    stat = path.stat()
+    identity = repr((str(path.resolve()), stat.st_size, stat.st_mtime_ns, options)).encode()
+    return f"packed/{path.stem}-{hashlib.blake2b(identity, digest_size=8).hexdigest()}.npy"
 
 
 def need_h5py(path: Path) -> Any:

@@ -101,6 +101,7 @@ def info(source: str | Path | FactorData, *, seed: int = 0, **arguments: Any) ->
         total += float(block.mean(dtype=np.float64)) * len(block)
         if not data.is_image:
             changing |= (block != data.observations[rows[0]]).any(0)
+        cache.release(data.observations)
         seen.update(hashlib.blake2b(row.tobytes(), digest_size=12).digest() for row in block)
     return DataInfo(
         name=data.name,
