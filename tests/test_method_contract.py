@@ -1,10 +1,10 @@
 """Every method through one contract."""
 
 import pytest
-
-from unbraid import methods
 from unbraid.contract import check_method, check_processes
 from unbraid.core import MethodConfig
+
+from unbraid import methods
 
 SMALL: tuple[MethodConfig, ...] = (
     methods.VAE(width=0.1),
@@ -19,6 +19,8 @@ SMALL: tuple[MethodConfig, ...] = (
     methods.HFVAE(width=0.1, groups=(2, 1), classes=(3,)),
     methods.HFVAE(width=0.1, groups=(2, 2), classes=(), estimator="mss"),
     methods.MSVAE(width=0.1),
+    methods.Controls(width=0.1),
+    methods.MSControls(width=0.1, factors=("shade",), likelihood="gaussian"),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unbraid.core import Batch, DataSpec
-from unbraid.data.base import FactorData
+from unbraid.core import Batch, DataSpec, Stream
+from unbraid.data.base import Factor, FactorData
 from unbraid.errors import InputError
+from unbraid.labels import labelled_rows, shares
 
 
 def mix(*parts: int | str) -> int:
@@ -42,11 +44,23 @@ class TrainingData:
     data: FactorData
     labels: NDArray[np.float64]  # [n, factor], NaN where missing or withheld
     y: NDArray[np.uint8] | NDArray[np.float32] | None = None  # [draws·n, …]; draw k of row i stands at k·n + i
+    codes: NDArray[np.float32] | None = None  # [draws·n, code], in the same order
+    factors: tuple[Factor, ...] | None = None  # what the labels are labels of; None: the data set's factors
 
     @property
     def spec(self) -> DataSpec:
         """What methods may know when they build their networks."""
-        return DataSpec(self.data.shape, len(self.data), self.data.factor_info)
+        factors = self.data.factor_info if self.factors is None else self.factors
+        known = [column[~np.isnan(column)] for column in self.labels.T]
+        return DataSpec(
+            self.data.shape,
+            len(self.data),
+            factors,
+            ranges=tuple((float(v.min()), float(v.max())) if len(v) else (0.0, 0.0) for v in known),
+            codes=0 if self.codes is None else self.codes.shape[1],
+            labelled=len(labelled_rows(self.labels, complete=False)),
+            shares=tuple(shares(values, factor) for values, factor in zip(known, factors, strict=True)),
+        )
 
 
 class BatchSource:
@@ -57,23 +71,40 @@ class BatchSource:
         self.size = len(source.data)
         self.x = _resident(source.data.observations, device)
         self.y = None if source.y is None else _resident(source.y, device)
+        self.codes = None if source.codes is None else _resident(source.codes, device)
         self.labels = torch.from_numpy(source.labels.astype(np.float32)).to(device)
-        labelled = ~np.isnan(source.labels).any(axis=1) if source.labels.shape[1] else np.zeros(self.size, dtype=bool)
-        self.rows = {"train": torch.arange(self.size), "labelled": torch.from_numpy(np.flatnonzero(labelled))}
+        complete = labelled_rows(source.labels)
+        self.rows = {
+            "train": torch.arange(self.size),
+            "labelled": torch.from_numpy(complete),
+            "partly-labelled": torch.from_numpy(labelled_rows(source.labels, complete=False)),
+            "unlabelled": torch.from_numpy(np.setdiff1d(np.arange(self.size), complete, assume_unique=True)),
+        }
         self._orders: dict[tuple[str, str], tuple[int, Tensor]] = {}
 
-    def batch(self, update: str, stream: str, batch_size: int, draw: int) -> Batch:
+    def batch(self, update: str, stream: Stream, batch_size: int, draw: int) -> Batch:
         """The batch of this number for this update; each process of a group gets its share of the rows."""
         index = self._index(update, stream, batch_size, draw)[self.rank :: self.world]
-        y = None
+        y = codes = None
         if self.y is not None:
             draws = len(self.y) // self.size
-            shift = mix(self.seed, "y", draw) % draws if draws > 1 else 0
-            y = as_network_input(_pick(self.y, index + shift * self.size), self.device)
+            place = index + (mix(self.seed, "y", draw) % draws if draws > 1 else 0) * self.size
+            y = as_network_input(_pick(self.y, place), self.device)
+            codes = None if self.codes is None else _pick(self.codes, place).to(self.device)
         labels = self.labels.index_select(0, index.to(self.device))
-        return Batch(as_network_input(_pick(self.x, index), self.device), index, labels, y)
+        return Batch(as_network_input(_pick(self.x, index), self.device), index, labels, y, codes)
+
+    def all_rows(self, batch_size: int) -> Iterator[Tensor]:
+        """Every observation once, in order: the same for every process of a group."""
+        for rows in torch.arange(self.size).split(batch_size):
+            yield as_network_input(_pick(self.x, rows), self.device)
 
     def _index(self, update: str, stream: str, batch_size: int, draw: int) -> Tensor:
+        if stream == "half-labelled":
+            if not len(self.rows["unlabelled"]):
+                return self._index(update, "labelled", batch_size, draw)
+            halves = {"labelled": batch_size // 2, "unlabelled": batch_size - batch_size // 2}
+            return torch.cat([self._index(update, half, size, draw) for half, size in halves.items()])
         rows = self.rows[stream]
         size = min(batch_size, len(rows))
         if size == 0:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import torch
 from torch import Tensor
 
-from unbraid.core import Decodes, Encodes, Method, Posterior
+from unbraid.core import Condition, Decodes, Draws, Encodes, HasPrior, Method, Posterior
 from unbraid.errors import InputError
 
 Codes = dict[str, Tensor]
@@ -43,26 +45,66 @@ class Chain:
         """What each stage makes of its codes and of the output before it."""
         outputs: list[Tensor] = []
         for stage, own in zip(self.stages, codes, strict=True):
+            own = with_given(stage, own, codes[len(outputs) - 1] if outputs else {})
             outputs.append(decodes(stage).decode(own, outputs[-1] if outputs else None))
         return outputs
 
     @torch.inference_mode()
     def decode_last(self, codes: Mapping[str, Tensor], y: Tensor) -> Tensor:
-        """What the last stage makes of its codes and of any y."""
+        """What the last stage makes of its codes and of any y; codes of the stage before go under `given`."""
         return decodes(self.stages[-1]).decode(codes, y)
+
+    @torch.inference_mode()
+    def sample(self, n: int) -> tuple[list[Codes], list[Tensor]]:
+        """Codes of every stage drawn from their priors, and what each stage makes of them."""
+        codes = [draws_of(priors(stage).prior(n)) for stage in self.stages]
+        return codes, self.decode(codes)
+
+    @torch.inference_mode()
+    def condition(self, x: Tensor, labels: Tensor | None, kind: Condition) -> tuple[Tensor, Tensor]:
+        """What a next stage is trained on: y and, [b, code], the last codes that it was made from."""
+        _, outputs, codes = self._pass(x, labels, kind != "mean")
+        if kind == "observation":
+            last = self.stages[-1]
+            if not isinstance(last, Draws):
+                raise InputError(f"{type(last).__name__} draws no observations: choose another --condition.")
+            earlier = codes[-2] if len(codes) > 1 else {}
+            y = last.draw(with_given(last, codes[-1], earlier), outputs[-2] if len(outputs) > 1 else None)
+            return y, flat(codes[-1])
+        return outputs[-1], flat(codes[-1])
 
     def _pass(
         self, x: Tensor, labels: Tensor | None, sample: bool
-    ) -> tuple[list[dict[str, Posterior]], list[Tensor]]:
+    ) -> tuple[list[dict[str, Posterior]], list[Tensor], list[Codes]]:
         posteriors: list[dict[str, Posterior]] = []
         outputs: list[Tensor] = []
+        codes: list[Codes] = []
         for stage in self.stages:
             y = outputs[-1] if outputs else None
-            q = encodes(stage).encode(x, y, labels)
-            codes = {key: posterior.rsample() if sample else posterior.mean for key, posterior in q.items()}
+            # A stage without an encoder knows no more of its codes than their prior.
+            q = stage.prior(len(x)) if knows_prior_only(stage) else encodes(stage).encode(x, y, labels)
             posteriors.append(q)
-            outputs.append(decodes(stage).decode(codes, y))
-        return posteriors, outputs
+            codes.append(draws_of(q) if sample else means(q))
+            own = with_given(stage, codes[-1], codes[-2] if outputs else {})
+            outputs.append(decodes(stage).decode(own, y))
+        return posteriors, outputs, codes
+
+
+def knows_prior_only(method: Method) -> TypeGuard[HasPrior]:
+    """Whether the method has a prior over its codes and no encoder."""
+    return isinstance(method, HasPrior) and not isinstance(method, Encodes)
+
+
+def with_given(stage: Method, own: Mapping[str, Tensor], earlier: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+    """A stage's codes and, if it uses them, those of the stage before under the key `given`."""
+    return {**own, "given": flat(earlier)} if stage.uses_codes else own
+
+
+def priors(method: Method) -> HasPrior:
+    """The method as one with a prior, or an error that says that it has none."""
+    if not isinstance(method, HasPrior):
+        raise InputError(f"{type(method).__name__} has no prior over its codes, so it cannot be sampled from.")
+    return method
 
 
 def encodes(method: Method) -> Encodes:
@@ -79,14 +121,30 @@ def decodes(method: Method) -> Decodes:
     return method
 
 
+def draws_of(posteriors: Mapping[str, Posterior]) -> Codes:
+    """A draw of every group of codes."""
+    return {key: posterior.rsample() for key, posterior in posteriors.items()}
+
+
 def means(posteriors: Mapping[str, Posterior]) -> Codes:
     """The mean code of every group."""
     return {key: posterior.mean for key, posterior in posteriors.items()}
 
 
 def columns(posteriors: Mapping[str, Posterior]) -> list[str]:
-    """A name for every code of a stage: z1, z2, …"""
-    return [f"{key}{number + 1}" for key, q in posteriors.items() for number in range(q.mean.shape[1])]
+    """A name for every code of a stage: z1, z2, … or, where codes are given variables, theirs."""
+    return [name for key, q in posteriors.items() for name in _names(key, q)]
+
+
+def _names(key: str, q: Posterior) -> Sequence[str]:
+    numbered = [f"{key}{number + 1}" for number in range(q.mean.shape[1])]
+    return getattr(q, "names", numbered)
+
+
+def bounds(posteriors: Mapping[str, Posterior]) -> list[tuple[float, float]]:
+    """The range that each code may take, infinite where there is no limit."""
+    free = (-math.inf, math.inf)
+    return [pair for q in posteriors.values() for pair in getattr(q, "bounds", [free] * q.mean.shape[1])]
 
 
 def flat(codes: Mapping[str, Tensor]) -> Tensor:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unbraid.batches import mix
-from unbraid.chain import Chain, columns, flat, means
+from unbraid.chain import Chain, bounds, columns, flat, means
 from unbraid.data.base import Factor
 
 
@@ -35,6 +35,7 @@ def encode_batches(chain: Chain, batches: Iterable[tuple[Tensor, Tensor]]) -> di
         for number, q in enumerate(chain.encode(x, labels), 1):
             prefix = "" if number == 1 else f"stage-{number}/"
             arrays[f"{prefix}columns"] = np.array(columns(q))
+            arrays[f"{prefix}bounds"] = np.array(bounds(q))
             found = {"codes": flat(means(q)), "kl": flat({key: p.kl_per_latent() for key, p in q.items()})}
             if all(hasattr(p, "log_var") for p in q.values()):
                 found["log_var"] = flat({key: p.log_var for key, p in q.items()})  # type: ignore[attr-defined]
@@ -43,7 +44,9 @@ def encode_batches(chain: Chain, batches: Iterable[tuple[Tensor, Tensor]]) -> di
     for name, values in parts.items():
         joined = np.concatenate(values)
         if name.endswith("kl"):
-            arrays[f"{name.removesuffix('kl')}information"] = joined.mean(axis=0)
+            # A variable that is given has no finite KL: there is nothing to report of what the model found out.
+            if np.isfinite(joined).all():
+                arrays[f"{name.removesuffix('kl')}information"] = joined.mean(axis=0)
         else:
             arrays[name] = joined
     return arrays

@@ -17,7 +17,7 @@ from torch import Tensor
 from unbraid import checkpoint
 from unbraid.batches import BatchSource, TrainingData
 from unbraid.config import from_json, to_json
-from unbraid.core import Decodes, Encodes, Method, MethodConfig
+from unbraid.core import Decodes, Encodes, HasPrior, Method, MethodConfig, Posterior
 from unbraid.data.base import Factor, FactorData
 from unbraid.files import read_tensors
 from unbraid.train import Job, Player, build, training_step
@@ -63,9 +63,13 @@ def small_images(n: int = 48, size: int = 16) -> FactorData:
 
 def training_data(config: MethodConfig, data: FactorData) -> TrainingData:
     """The data as a stage gets them; a later stage is given dimmed observations for y."""
-    if not config.conditional:
-        return TrainingData(data, data.factors)
-    return TrainingData(data, data.factors, np.minimum(data.observations, 100))
+    y = np.minimum(data.observations, 100) if config.conditional else None
+    codes = np.random.default_rng(SEED).normal(size=(len(data), 3)).astype(np.float32) if config.uses_codes else None
+    if not config.uses_labels:
+        return TrainingData(data, np.empty((len(data), 0)), y, codes, factors=())
+    half = data.factors.copy()
+    half[1::2] = np.nan  # a method that learns from labels does with some of them
+    return TrainingData(data, half, y, codes)
 
 
 def check_configuration(config: MethodConfig) -> None:
@@ -125,27 +129,37 @@ def check_codes(config: MethodConfig, source: TrainingData) -> None:
     """Codes are [b, code] for any batch, observations come back in their shape, and neither depends on the batch."""
     method = trained(config, source, STEPS)[0].eval()
     batch = batch_source(source).batch("codes", "train", 6, 0)
-    if not isinstance(method, Encodes):
-        require(isinstance(method, Decodes), "it encodes or decodes")
-        return
+    require(isinstance(method, Encodes | HasPrior), "it encodes, or has a prior over its codes")
     with torch.no_grad():
-        q = method.encode(batch.x, batch.y, batch.factors)
+        q = encode(method, batch.x, batch.y, batch.factors)
         require(bool(q) and set(q) <= {"c", "u", "z"}, f"its groups of codes are among c, u, z (they are {list(q)})")
         for key, posterior in q.items():
             shape = (len(batch.x), posterior.mean.shape[1])
             parts = {"mean": posterior.mean, "draw": posterior.rsample(), "KL": posterior.kl_per_latent()}
             for name, value in parts.items():
                 require(value.shape == shape, f"the {name} of {key} is [b, code]")
-                require(bool(value.isfinite().all()), f"the {name} of {key} is finite")
-        first = method.encode(batch.x[:1], None if batch.y is None else batch.y[:1], batch.factors[:1])
+                # A variable that is given, not inferred, is infinitely far from any prior with a density.
+                sound = not value.isnan().any() if name == "KL" else value.isfinite().all()
+                require(bool(sound), f"the {name} of {key} is finite")
+        first = encode(method, batch.x[:1], None if batch.y is None else batch.y[:1], batch.factors[:1])
         for key, posterior in first.items():
             close = torch.allclose(posterior.mean[0], q[key].mean[0], atol=1e-4)
             require(close, f"the code {key} of an observation does not depend on what else is in the batch")
         if isinstance(method, Decodes):
-            x = method.decode({key: posterior.mean for key, posterior in q.items()}, batch.y)
+            codes = {key: posterior.mean for key, posterior in q.items()}
+            given = {} if batch.codes is None else {"given": batch.codes}
+            x = method.decode(codes | given, batch.y)
             require(x.shape == batch.x.shape, f"decoding gives observations of shape {tuple(batch.x.shape)}")
             inside = bool((x >= 0).all() and (x <= 1).all()) if x.ndim == 4 else bool(x.isfinite().all())
             require(inside, "decoded images lie in [0, 1]")
+
+
+def encode(method: Method, x: Tensor, y: Tensor | None, labels: Tensor) -> dict[str, Posterior]:
+    """The posteriors of a method, or its priors if it has no encoder."""
+    if isinstance(method, Encodes):
+        return method.encode(x, y, labels)
+    assert isinstance(method, HasPrior)
+    return method.prior(len(x))
 
 
 def check_resume(config: MethodConfig, source: TrainingData) -> None:

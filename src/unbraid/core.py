@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
@@ -19,7 +19,11 @@ class DataSpec:
 
     shape: tuple[int, ...]  # (channel, height, width) or (value,)
     size: int  # number of observations
-    factors: tuple[Factor, ...] = ()
+    factors: tuple[Factor, ...] = ()  # those whose labels it may see
+    ranges: tuple[tuple[float, float], ...] = ()  # least and greatest known value of each factor
+    codes: int = 0  # number of codes of the stage before, for stages that use them
+    labelled: int = 0  # observations of which at least one label is known
+    shares: tuple[tuple[float, ...], ...] = ()  # of each value among the known labels, for each discrete factor
 
     @property
     def is_image(self) -> bool:
@@ -35,6 +39,7 @@ class Batch:
     index: Tensor  # [b] rows of the data set
     factors: Tensor  # [b, factor], NaN where the label is missing or withheld
     y: Tensor | None = None  # what the earlier stages make of x, where there are earlier stages
+    codes: Tensor | None = None  # [b, code] what y was made from: codes of the stage before, for stages that use them
 
 
 class Terms:
@@ -66,6 +71,11 @@ class Adam:
     eps: float = 1e-8
 
 
+# Which rows a batch is drawn from: all; those with every label; those with at least one; or one half of the batch from
+# those with every label, the other from the rest.
+Stream = Literal["train", "labelled", "partly-labelled", "half-labelled"]
+
+
 @dataclass(frozen=True)
 class Update:
     """One optimiser step: minimise `loss` over the submodules named in `trains`."""
@@ -75,7 +85,7 @@ class Update:
     trains: tuple[str, ...]
     optimizer: Adam
     batch_size: int
-    stream: str = "train"  # which batches: "train" or "labelled"
+    stream: Stream = "train"
     repeats: int = 1
 
 
@@ -96,8 +106,11 @@ class Posterior(Protocol):
 class Method(nn.Module, ABC):
     """A model with its losses. Losses keep no state: schedules are functions of the step."""
 
-    # Whether `encode` reads labels. Declared here, and shown in every table.
+    # Whether `encode` reads labels where it is given them. Declared here, and shown in every table: such a method is
+    # scored with the labels and without, where it must do with what it makes of NaN.
     encoder_needs_labels: ClassVar[bool] = False
+    # Whether this is a later stage whose decoder is also given the codes of the stage before, under the key `given`.
+    uses_codes: bool = False
 
     @abstractmethod
     def updates(self) -> tuple[Update, ...]:
@@ -111,8 +124,8 @@ class Encodes(Protocol):
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """The posterior of each group of codes.
 
-        `y` is the earlier stages' output, for later stages; `labels` [b, factor] are there for methods that
-        declare `encoder_needs_labels`, and ignored by all others.
+        `y` is the earlier stages' output, for later stages; `labels` [b, factor], NaN where unknown, are there for
+        methods that declare `encoder_needs_labels`, and ignored by all others.
         """
 
 
@@ -124,6 +137,30 @@ class Decodes(Protocol):
         """The mean of p(x | codes), in the space of the observations."""
 
 
+@runtime_checkable
+class HasPrior(Protocol):
+    """A method whose codes have a prior to draw from; without an encoder, the prior is all it knows of its codes."""
+
+    def prior(self, n: int) -> dict[str, Posterior]:
+        """The prior of each group of codes, for n observations."""
+
+
+@runtime_checkable
+class Draws(Protocol):
+    """A method that can draw from p(x | codes), not only give its mean."""
+
+    def draw(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
+        """A draw from p(x | codes), in the space of the observations."""
+
+
+@runtime_checkable
+class Prepares(Protocol):
+    """A method that sets some of its weights from the data before the first step (a mixture by EM, for example)."""
+
+    def prepare(self, x: Iterator[Tensor]) -> None:
+        """Look at the observations, batch by batch. A function of them and of torch's generator alone."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class MethodConfig(ABC):
     """What a method is made from; `build` makes it. Frozen, comparable, and plain JSON on disk."""
@@ -131,9 +168,39 @@ class MethodConfig(ABC):
     name: ClassVar[str]
     # A later stage is conditioned on y, the output of the stages before it.
     conditional: ClassVar[bool] = False
+    # Whether training reads labels: only then is it given any, and only then is the label budget part of its key.
+    uses_labels: ClassVar[bool] = False
 
     batch_size: int = option(64, "observations in a training batch, over all devices")
+
+    @property
+    def uses_codes(self) -> bool:
+        """Whether the method uses the codes of the stage before, not only its output y."""
+        return False
 
     @abstractmethod
     def build(self, data: DataSpec) -> Method:
         """The untrained method for data of this shape. Draws its weights from torch's global generator."""
+
+
+Condition = Literal["sample", "mean", "observation"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaterStage(MethodConfig, ABC):
+    """What every later stage shares: which y of the earlier stages it is trained on."""
+
+    conditional: ClassVar[bool] = True
+    condition: Condition = option(
+        "sample", "y from a draw of the earlier codes (sample), their means (mean), or drawn itself too (observation)"
+    )
+    draws: int = option(1, "how many y are made for each observation")
+
+
+@runtime_checkable
+class HasTarget(Protocol):
+    """A configuration that may be trained to make something else than the observations."""
+
+    @property
+    def target(self) -> str:
+        """The name of one of the data set's targets; empty for the observations."""

@@ -46,9 +46,11 @@ def write_pictures(run: Run) -> Path:
 
 def code_ranges(table: CodeTable, stage: int, steps: int) -> NDArray[np.float32]:
     """The values that each code of a stage takes in its traversal, [code, step]: where 98 % of the data lie."""
-    codes = table.arrays["codes" if stage == 1 else f"stage-{stage}/codes"]
-    low, high = np.quantile(codes, [0.01, 0.99], axis=0)
+    prefix = "" if stage == 1 else f"stage-{stage}/"
+    low, high = np.quantile(table.arrays[f"{prefix}codes"], [0.01, 0.99], axis=0)
     low, high = np.minimum(low, -LEAST_RANGE), np.maximum(high, LEAST_RANGE)
+    if f"{prefix}bounds" in table.arrays:  # older tables have none
+        low, high = np.clip([low, high], *table.arrays[f"{prefix}bounds"].T)
     return np.linspace(low, high, steps, axis=1).astype(np.float32)
 
 

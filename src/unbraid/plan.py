@@ -12,20 +12,28 @@ from unbraid.config import digest, to_json
 from unbraid.core import MethodConfig
 from unbraid.data.base import FactorData
 from unbraid.errors import InputError
+from unbraid.labels import LabelBudget, LabelPlan
 
 FORMAT = 1
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What determines a run: data, stages, steps and seed."""
+    """What determines a run: data, stages, steps, seed and, where a stage learns from labels, which it is shown."""
 
     data: Mapping[str, Any]
     stages: tuple[tuple[MethodConfig, int], ...]
     seed: int
+    labels: LabelPlan | None = None
 
     @staticmethod
-    def check(data: FactorData, configs: Sequence[MethodConfig], steps: Sequence[int], seed: int) -> Plan:
+    def check(
+        data: FactorData,
+        configs: Sequence[MethodConfig],
+        steps: Sequence[int],
+        seed: int,
+        labels: LabelBudget | None = None,
+    ) -> Plan:
         """The plan, or a sentence that says why it cannot be carried out."""
         if not configs:
             raise InputError("name at least one method.")
@@ -50,23 +58,37 @@ class Plan:
             "shape": list(data.shape),
             "factors": [to_json(factor) for factor in data.factor_info],
         }
-        return Plan(description, tuple(zip(configs, steps, strict=True)), seed)
+        return Plan(description, tuple(zip(configs, steps, strict=True)), seed, label_plan(data, configs, labels))
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in config.json."""
         stages = [methods.describe(config) | {"steps": steps} for config, steps in self.stages]
-        return {"format": FORMAT, "data": dict(self.data), "stages": stages, "seed": self.seed}
+        labels = {} if self.labels is None else {"labels": to_json(self.labels)}
+        return {"format": FORMAT, "data": dict(self.data), "stages": stages, "seed": self.seed} | labels
 
     def key(self, number: int) -> str:
-        """What identifies the weights of stage `number` (from 1): data, seed and all stages up to it."""
+        """What identifies the weights of stage `number` (from 1): data, seed, all stages up to it, labels they read."""
         stages = [methods.describe(config) | {"steps": steps} for config, steps in self.stages[:number]]
-        return digest({"format": FORMAT, "data": self.data["fingerprint"], "seed": self.seed, "stages": stages})
+        read = any(config.uses_labels for config, _ in self.stages[:number])
+        labels = {"labels": self.labels} if read else {}
+        known = {"format": FORMAT, "data": self.data["fingerprint"], "seed": self.seed, "stages": stages}
+        return digest(known | {name: to_json(value) for name, value in labels.items()})
 
     @property
     def default_name(self) -> str:
         """The directory's name where none is given."""
         chain = "+".join(config.name for config, _ in self.stages)
         return f"{Path(str(self.data['name'])).stem}-{chain}-seed{self.seed}-{self.key(len(self.stages))[:6]}"
+
+
+def label_plan(data: FactorData, configs: Sequence[MethodConfig], budget: LabelBudget | None) -> LabelPlan | None:
+    """Which labels the stages that use labels are shown: all, unless a budget says otherwise."""
+    if any(config.uses_labels for config in configs):
+        return (budget or LabelBudget()).resolve(data)
+    if budget is not None:
+        names = " and ".join(config.name for config in configs)
+        raise InputError(f"{names} learns without labels: leave --labels and --label-factors out.")
+    return None
 
 
 def differences(there: Any, here: Any, where: str = "") -> list[str]:

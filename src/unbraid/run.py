@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import os
 import platform
 import shutil
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,14 +22,15 @@ from torch import Tensor
 from unbraid import checkpoint, methods
 from unbraid._version import __version__
 from unbraid.batches import TrainingData, as_network_input, as_stored, mix
-from unbraid.chain import Chain, means
+from unbraid.chain import Chain, flat, means
 from unbraid.codes import CodeTable, choose_rows, code_table, encode_batches, factor_columns
-from unbraid.config import to_json
-from unbraid.core import DataSpec, Method, MethodConfig
+from unbraid.config import from_json, to_json
+from unbraid.core import HasTarget, LaterStage, Method, MethodConfig
 from unbraid.data import load as load_data
 from unbraid.data.base import FactorData
-from unbraid.errors import InputError
+from unbraid.errors import InputError, unknown
 from unbraid.files import complete_file, read_json, read_tensors, write_arrays, write_json
+from unbraid.labels import LabelBudget, LabelPlan
 from unbraid.plan import FORMAT, Plan, differences
 from unbraid.progress import Steps
 from unbraid.train import Job, Machine, train
@@ -44,6 +47,7 @@ def fit(
     *,
     steps: int | Sequence[int] = 20_000,
     seed: int = 0,
+    labels: LabelBudget | str | int | None = None,
     out: str | Path | None = None,
     machine: Machine | None = None,
     show: bool = True,
@@ -52,13 +56,15 @@ def fit(
     """Train one method, or several stages in order, and return the run.
 
     What the directory `out` already holds of this very run is kept: finished stages are skipped, an unfinished one
-    goes on where it stopped. A first stage that another run beside it has finished is reused.
+    goes on where it stopped. A first stage that another run beside it has finished is reused. Methods that learn from
+    labels see all of them unless `labels` says how many (256, "0.5%") and of which factors (`LabelBudget`).
     """
     if not isinstance(data, FactorData):
         data = load_data(data)
     configs = [method] if isinstance(method, MethodConfig) else list(method)
     counts = [steps] * len(configs) if isinstance(steps, int) else list(steps)
-    plan = Plan.check(data, configs, counts, seed)
+    budget = LabelBudget(labels) if isinstance(labels, str | int) else labels
+    plan = Plan.check(data, configs, counts, seed, budget)
     folder = Path(out) if out is not None else Path("runs") / plan.default_name
     run = Run(folder, plan, data)
     run.begin(command, machine or Machine())
@@ -85,7 +91,8 @@ class Run:
         if saved.get("format") != FORMAT:
             raise InputError(f"{str(folder)!r} has format {saved.get('format')}; this version reads {FORMAT}.")
         stages = tuple((methods.restore(stage, more), int(stage["steps"])) for stage in saved["stages"])
-        return Run(folder, Plan(saved["data"], stages, int(saved["seed"])), data)
+        labels = from_json(LabelPlan, saved["labels"]) if "labels" in saved else None
+        return Run(folder, Plan(saved["data"], stages, int(saved["seed"]), labels), data)
 
     @cached_property
     def data(self) -> FactorData:
@@ -107,7 +114,11 @@ class Run:
     @property
     def chain(self) -> Chain:
         """All stages, trained, ready to encode and decode."""
-        return Chain([self.stage(number) for number in range(1, len(self.plan.stages) + 1)])
+        return self.chain_before(len(self.plan.stages) + 1)
+
+    def chain_before(self, number: int) -> Chain:
+        """The trained stages before stage `number`."""
+        return Chain([self.stage(earlier) for earlier in range(1, number)])
 
     def stage_folder(self, number: int) -> Path:
         """Where stage `number` (from 1) stands."""
@@ -123,8 +134,7 @@ class Run:
         if number not in self._stages:
             if not self.is_finished(number):
                 raise InputError(f"stage {number} of {str(self.folder)!r} is not finished: repeat its command.")
-            spec = DataSpec(self.data.shape, len(self.data), self.data.factor_info)
-            method = self.plan.stages[number - 1][0].build(spec)
+            method = self.plan.stages[number - 1][0].build(self.training_data(number).spec)
             tensors, _ = read_tensors(self.stage_folder(number) / checkpoint.WEIGHTS)
             method.load_state_dict(tensors)
             method.to(device=self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -153,18 +163,53 @@ class Run:
             return
         if self._reuse(number):
             return
-        labels = self.data.factors
-        source = TrainingData(self.data, labels, self.conditioning(number, show=show) if number > 1 else None)
+        source = self.training_data(number, *(self.conditioning(number, show=show) if number > 1 else ()))
+        source = dataclasses.replace(source, data=target_data(self.data, config))
         job = Job(config, source, steps, self.plan.seed, self.plan.key(number), self.stage_folder(number))
         began = time.monotonic()
         train(job, machine, show=show, title=title)
         tensors, _ = read_tensors(job.folder / checkpoint.WEIGHTS)
         self._record(number, seconds=time.monotonic() - began, parameters=sum(t.numel() for t in tensors.values()))
 
+    def training_data(
+        self,
+        number: int,
+        y: NDArray[np.uint8] | NDArray[np.float32] | None = None,
+        codes: NDArray[np.float32] | None = None,
+    ) -> TrainingData:
+        """What stage `number` may see: labels only if it learns from them, and of those only the budget's."""
+        config = self.plan.stages[number - 1][0]
+        if config.uses_codes and codes is None:
+            codes = np.empty((0, self.codes_before(number)), np.float32)
+        if not config.uses_labels or self.plan.labels is None:
+            return TrainingData(self.data, np.empty((len(self.data), 0)), y, codes, factors=())
+        return TrainingData(self.data, self.visible_labels, y, codes, factors=self.plan.labels.info(self.data))
+
+    def codes_before(self, number: int) -> int:
+        """How many codes the stage before stage `number` has."""
+        one = np.arange(1)
+        return flat(means(self.chain_before(number).encode(self.observations(one), self.labels(one))[-1])).shape[1]
+
+    @cached_property
+    def visible_labels(self) -> NDArray[np.float64]:
+        """The labels that training is shown, [n, factor]; NaN elsewhere. The same whenever it is asked for."""
+        if self.plan.labels is None:
+            return np.empty((len(self.data), 0))
+        return self.plan.labels.visible(self.data, self.plan.seed)
+
     def _record(self, number: int, **facts: Any) -> None:
         config, steps = self.plan.stages[number - 1]
         record = {"key": self.plan.key(number)} | methods.describe(config) | {"steps": steps, "seed": self.plan.seed}
-        write_json(self.stage_folder(number) / "stage.json", record | {"reused_from": None} | facts)
+        record |= {"labels": self._labels_read(number), "reused_from": None}
+        write_json(self.stage_folder(number) / "stage.json", record | facts)
+
+    def _labels_read(self, number: int) -> dict[str, Any]:
+        """For every table: whether labels were read, when, how many and of which factors."""
+        source = self.training_data(number)
+        reads = source.spec.labelled > 0
+        needs = self.plan.stages[number - 1][0].build(source.spec).encoder_needs_labels
+        known = {"count": source.spec.labelled, "factors": [factor.name for factor in source.spec.factors]}
+        return {"training": reads, "test": needs} | (known if reads else {})
 
     def _reuse(self, number: int) -> bool:
         """Take a finished stage from a run beside this one, if one has the same key."""
@@ -183,36 +228,56 @@ class Run:
             return True
         return False
 
-    def conditioning(self, number: int, *, show: bool = True) -> NDArray[np.uint8] | NDArray[np.float32]:
-        """y for stage `number`: what the stages before it make of the data, [draws·n, …], computed once and kept."""
-        options = to_json(self.plan.stages[number - 1][0])
-        draws, sample = int(options.get("draws", 1)), options.get("condition", "mean") == "sample"
-        path = self.stage_folder(number - 1) / f"y-{'sample' if sample else 'mean'}-{draws}.npy"
-        if not path.is_file():
-            earlier = Chain([self.stage(earlier) for earlier in range(1, number)])
-            n, stored = len(self.data), self.data.observations
-            torch.manual_seed(mix(self.plan.seed, "y"))
-            with (
-                complete_file(path) as place,
-                Steps(f"y for stage {number}", draws * n, show=show) as bar,
-            ):
-                y = np.lib.format.open_memmap(place, "w+", stored.dtype, (draws * n, *stored.shape[1:]))
-                for start in range(0, draws * n, ENCODE_BATCH):
-                    rows = np.arange(start, min(start + ENCODE_BATCH, draws * n)) % n
-                    y[start : start + len(rows)] = as_stored(
-                        earlier.reconstruct(self.observations(rows), self.labels(rows), sample=sample)[-1]
-                    )
-                    bar.advance(start + len(rows))
-                y.flush()
-        return np.load(path, mmap_mode="c")  # type: ignore[no-any-return]
+    def conditioning(
+        self, number: int, *, show: bool = True
+    ) -> tuple[NDArray[np.uint8] | NDArray[np.float32], NDArray[np.float32] | None]:
+        """y for stage `number`: what the stages before it make of the data, [draws·n, …], computed once and kept.
+
+        Beside it, where the stage uses them, the codes that y was made from, [draws·n, code].
+        """
+        config = self.plan.stages[number - 1][0]
+        if not isinstance(config, LaterStage):
+            raise InputError(f"{config.name} is not made to follow another stage.")
+        name = f"{config.condition}-{config.draws}.npy"
+        paths = [self.stage_folder(number - 1) / f"y-{name}"]
+        if config.uses_codes:
+            paths.append(self.stage_folder(number - 1) / f"codes-{name}")
+        if not all(path.is_file() for path in paths):
+            self._condition(number, config, paths, show)
+        arrays = [np.load(path, mmap_mode="c") for path in paths]
+        return arrays[0], arrays[1] if config.uses_codes else None
+
+    def _condition(self, number: int, config: LaterStage, paths: Sequence[Path], show: bool) -> None:
+        earlier, n = self.chain_before(number), len(self.data)
+        total = config.draws * n
+        shapes = [self.data.observations.shape[1:], (self.codes_before(number) if config.uses_codes else 0,)]
+        types = [self.data.observations.dtype, np.dtype(np.float32)]
+        torch.manual_seed(mix(self.plan.seed, "y"))
+        with ExitStack() as stack:
+            bar = stack.enter_context(Steps(f"y for stage {number}", total, show=show))
+            places = [stack.enter_context(complete_file(path)) for path in paths]
+            files = [
+                np.lib.format.open_memmap(place, "w+", dtype, (total, *shape))
+                for place, dtype, shape in zip(places, types, shapes, strict=False)
+            ]
+            for start in range(0, total, ENCODE_BATCH):
+                rows = np.arange(start, min(start + ENCODE_BATCH, total)) % n
+                y, codes = earlier.condition(self.observations(rows), self.labels(rows, shown=True), config.condition)
+                for file, part in zip(files, (as_stored(y), codes.float().cpu().numpy()), strict=False):
+                    file[start : start + len(rows)] = part
+                bar.advance(start + len(rows))
+            for file in files:
+                file.flush()
 
     def observations(self, rows: NDArray[np.int64]) -> Tensor:
         """Rows of the data set as networks see them."""
         return as_network_input(torch.from_numpy(np.ascontiguousarray(self.data.observations[rows])), self.device)
 
-    def labels(self, rows: NDArray[np.int64]) -> Tensor:
-        """The labels of these rows, for encoders that declare that they read them."""
-        return torch.from_numpy(self.data.factors[rows].astype(np.float32)).to(self.device)
+    def labels(self, rows: NDArray[np.int64], *, shown: bool = False) -> Tensor:
+        """The labels of these rows, for encoders that read them: all there are, or those `shown` in training."""
+        plan = self.plan.labels
+        table = self.visible_labels if shown else self.data.factors[:, [] if plan is None else plan.columns(self.data)]
+        return torch.from_numpy(table[rows].astype(np.float32)).to(self.device)
 
     def encode(self, x: NDArray[Any] | None = None, *, rows: int | None = ENCODED_ROWS, show: bool = True) -> CodeTable:
         """The codes of the data set (of at most `rows` observations, chosen at random), computed once and kept.
@@ -277,8 +342,17 @@ class Run:
         check_observations(x, self.data)
         for start in range(0, len(x), ENCODE_BATCH):
             batch = torch.from_numpy(np.ascontiguousarray(x[start : start + ENCODE_BATCH]))
-            unknown = torch.full((len(batch), len(self.data.factor_info)), torch.nan, device=self.device)
-            yield as_network_input(batch, self.device), unknown
+            width = 0 if self.plan.labels is None else len(self.plan.labels.factors)
+            yield as_network_input(batch, self.device), torch.full((len(batch), width), torch.nan, device=self.device)
+
+
+def target_data(data: FactorData, config: MethodConfig) -> FactorData:
+    """The data set as a stage is trained on it: with a given target in place of its observations, if it names one."""
+    if not isinstance(config, HasTarget) or not config.target:
+        return data
+    if config.target not in data.targets:
+        raise unknown(f"target of {data.name}", config.target, data.targets)
+    return dataclasses.replace(data, observations=data.targets[config.target]())
 
 
 def check_observations(x: NDArray[Any], data: FactorData) -> None:

@@ -21,10 +21,11 @@ from torch import Tensor, nn
 
 from unbraid import checkpoint
 from unbraid.batches import BatchSource, TrainingData, mix
-from unbraid.core import Method, MethodConfig, Terms, Update
+from unbraid.core import Method, MethodConfig, Prepares, Terms, Update
 from unbraid.errors import InputError, Interrupted
 from unbraid.progress import Steps
 
+PREPARE_BATCH = 1024
 LOG_POINTS = 200  # lines of log.jsonl that a run should have, at least
 
 
@@ -96,6 +97,9 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
         job.data, seed=job.seed, device=fabric.device, rank=fabric.global_rank, world=fabric.world_size
     )
     start = checkpoint.load(job.folder, job.key, method, players)
+    if start == 0 and isinstance(method, Prepares):
+        torch.manual_seed(mix(job.seed, "prepare"))
+        method.prepare(source.all_rows(PREPARE_BATCH))
     leader = fabric.global_rank == 0
     with (
         Log(job.folder / "log.jsonl", start, write=leader) as log,

@@ -11,6 +11,7 @@ from unbraid.errors import unknown
 from unbraid.methods.annealed_vae import AnnealedVAE
 from unbraid.methods.beta_tcvae import BetaTCVAE
 from unbraid.methods.beta_vae import VAE, BetaVAE
+from unbraid.methods.controls import Controls, MSControls
 from unbraid.methods.dip_vae import DIPVAEI, DIPVAEII
 from unbraid.methods.factor_vae import FactorVAE
 from unbraid.methods.hfvae import HFVAE
@@ -28,6 +29,8 @@ METHODS: tuple[type[MethodConfig], ...] = (
     JointVAE,
     HFVAE,
     MSVAE,
+    Controls,
+    MSControls,
 )
 
 __all__ = [
@@ -40,8 +43,10 @@ __all__ = [
     "AnnealedVAE",
     "BetaTCVAE",
     "BetaVAE",
+    "Controls",
     "FactorVAE",
     "JointVAE",
+    "MSControls",
     "by_name",
     "describe",
     "restore",

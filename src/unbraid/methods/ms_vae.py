@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from torch import Tensor, nn
 
 from unbraid.config import option
-from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Posterior, Terms, Update
+from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
 from unbraid.errors import InputError
 from unbraid.methods.gaussian import check_likelihood
 from unbraid.nets.adain import AdainMaps, AdainVectors, residual_trunk
@@ -19,11 +19,10 @@ from unbraid.ops.likelihood import Likelihood
 
 
 @dataclass(frozen=True, kw_only=True)
-class MSVAE(MethodConfig):
+class MSVAE(LaterStage):
     """MS-VAE: a conditional VAE p(x | y, z) that gives back the detail that stage 1 threw away."""
 
     name: ClassVar[str] = "ms-vae"
-    conditional: ClassVar[bool] = True
     latents: int = option(5, "number of residual codes z")
     beta: float = option(1.0, "weight of the KL term")
     likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
@@ -31,8 +30,6 @@ class MSVAE(MethodConfig):
     width: float = option(1.0, "fraction of the paper's units in every layer")
     batch_size: int = option(32, "observations in a training batch, over all devices")
     adam: Adam = option(Adam(), "optimiser")
-    condition: Literal["sample", "mean"] = option("sample", "y from a draw of stage 1's codes or from their means")
-    draws: int = option(1, "how many y are made for each observation (appendix I)")
 
     def build(self, data: DataSpec) -> MSVAEModel:
         """The untrained second stage."""
