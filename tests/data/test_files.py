@@ -216,3 +216,23 @@ def test_torch_tensors_and_columns():
     assert data.factor_info[0].values == ("a", "b")
     np.testing.assert_array_equal(data.column("kind"), [0, 1, np.nan, 0])
     assert data.arguments is None
+
+
+def test_datasets_with_columns_of_pictures():
+    class Dataset:  # what is used of Hugging Face's class
+        column_names = ("image", "label")
+        columns = {  # noqa: RUF012
+            "image": [Image.fromarray(RNG.integers(0, 256, (6 + k, 9, 3), dtype=np.uint8)) for k in range(3)],
+            "label": [2, 0, 2],
+        }
+
+        def __getitem__(self, name):
+            return self.columns[name]
+
+    data = ud.from_dataset(Dataset(), factors=["label"], resize=4)
+    assert data.shape == (3, 4, 4)
+    np.testing.assert_array_equal(data.factors[:, 0], [1, 0, 1])
+    with pytest.raises(InputError, match="resize="):
+        ud.from_dataset(Dataset())
+    with pytest.raises(InputError, match="'labels'"):
+        ud.from_dataset(Dataset(), factors=["labels"], resize=4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -97,11 +98,10 @@ def packed(
     first = decode(files[0], size, crop, channels, depth)
     stats = [(file.relative_to(path).as_posix(), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     key = hashlib.blake2b(repr((stats, size, crop, first.shape[2], depth)).encode(), digest_size=8).hexdigest()
-    content = hashlib.blake2b(digest_size=16)
+    content: list[str] = []
 
     def blocks() -> Iterator[NDArray[np.uint8]]:
-        nonlocal content
-        content = hashlib.blake2b(digest_size=16)
+        digest = hashlib.sha256()
         with ThreadPoolExecutor(min(cache.cores(), 8)) as pool:
             for start in range(0, len(files), 256):
                 batch = files[start : start + 256]
@@ -109,25 +109,29 @@ def packed(
                 for file, image in zip(batch, decoded, strict=True):
                     check_same(files[0], first, file, image)
                 block = np.stack(decoded)
-                content.update(block.data)
+                digest.update(block.data)
                 yield block
+        content.append(digest.hexdigest())
 
     stem = f"packed/{path.resolve().name}-{key}"
-    note = cache.folder() / f"{stem}.json"
     images = cache.stored(f"{stem}.npy", (len(files), *first.shape), np.uint8, blocks, f"packing {len(files):,} images")
-    if content.digest() != hashlib.blake2b(digest_size=16).digest():
+    return images, content_digest(images, cache.folder() / f"{stem}.json", content[-1] if content else None)
+
+
+def content_digest(images: NDArray[np.uint8], note: Path, known: str | None) -> str:
+    """The digest of packed images, kept in a note beside them."""
+    if known is None:
         try:
-            with cache.complete_file(note) as partial:
-                partial.write_text(json.dumps({"content": content.hexdigest()}))
-        except OSError:  # the array itself was kept in memory with a warning
-            pass
-        return images, content.hexdigest()
-    try:
-        return images, str(json.loads(note.read_text())["content"])
-    except (OSError, ValueError, KeyError):
-        for start in range(0, len(images), 256):
-            content.update(np.ascontiguousarray(images[start : start + 256]).data)
-        return images, content.hexdigest()
+            return str(json.loads(note.read_text())["content"])
+        except (OSError, ValueError, KeyError):
+            digest = hashlib.sha256()
+            for start in range(0, len(images), 256):
+                digest.update(np.ascontiguousarray(images[start : start + 256]).data)
+            known = digest.hexdigest()
+    # The folder may not be writable: then the array is in memory only, and that was said.
+    with contextlib.suppress(OSError), cache.complete_file(note) as partial:
+        partial.write_text(json.dumps({"content": known}))
+    return known
 
 
 def check_same(first: Path, reference: NDArray[Any], file: Path, image: NDArray[Any]) -> None:

@@ -78,7 +78,7 @@ class DataInfo:
         return out
 
 
-def info(source: str | Path | FactorData, *, seed: int = 0, **arguments: Any) -> DataInfo:
+def info(source: str | Path | FactorData, **arguments: Any) -> DataInfo:
     """Describe a data set by name, path or itself; nothing is downloaded for it."""
     key = "" if isinstance(source, FactorData) else str(source)
     known = catalogue().get(key) if key not in BUILT_IN else None
@@ -91,7 +91,7 @@ def info(source: str | Path | FactorData, *, seed: int = 0, **arguments: Any) ->
     data = source if isinstance(source, FactorData) else load(source, **arguments)
     rows = np.arange(len(data))
     if len(data) > LOOKED_AT:
-        rows = np.sort(np.random.default_rng(seed).choice(len(data), LOOKED_AT, replace=False))
+        rows = np.sort(np.random.default_rng(0).choice(len(data), LOOKED_AT, replace=False))
     low, high, total = np.inf, -np.inf, 0.0
     seen: set[bytes] = set()
     changing = np.zeros(data.observations.shape[1:], bool)

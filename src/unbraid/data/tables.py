@@ -82,11 +82,12 @@ def load_table(
     other rows can be loaded the same way.
     """
     table = read_table(path)
-    factors = [factors] if isinstance(factors, str) else list(factors)
+    factors = listed(factors)
+    columns = None if columns is None else listed(columns)
     for name in [*factors, *(columns or [])]:
         if name not in table:
             raise unknown(f"column in {str(path)!r}:", name, table)
-    chosen = list(columns) if columns is not None else [name for name in table if name not in factors]
+    chosen = columns if columns is not None else [name for name in table if name not in factors]
     if not chosen:
         raise InputError(f"{str(path)!r}: no column is left to learn from; name some in columns=.")
     values = np.stack([numbers(path, name, table[name]) for name in chosen], 1)
@@ -98,6 +99,11 @@ def load_table(
         standardize=standardize,
         arguments={} if arguments is None else arguments,
     )
+
+
+def listed(names: str | Sequence[str]) -> list[str]:
+    """Names in a list, or as the command line gives them: 'a,b'."""
+    return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
 
 
 def numbers(path: Path, name: str, values: list[Any]) -> Any:
