@@ -14,11 +14,17 @@ from unbraid.errors import InputError
 if TYPE_CHECKING:
     from unbraid import data, methods, metrics
     from unbraid.contract import check_method
+    from unbraid.labels import LabelBudget
     from unbraid.run import Run, fit
 
-__all__ = ["InputError", "Run", "__version__", "check_method", "data", "fit", "methods", "metrics"]
+__all__ = ["InputError", "LabelBudget", "Run", "__version__", "check_method", "data", "fit", "methods", "metrics"]
 
-_HOME = {"Run": "unbraid.run", "fit": "unbraid.run", "check_method": "unbraid.contract"}
+_HOME = {
+    "LabelBudget": "unbraid.labels",
+    "Run": "unbraid.run",
+    "fit": "unbraid.run",
+    "check_method": "unbraid.contract",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -38,6 +38,8 @@ def fit(words: Sequence[str]) -> None:
     parser.add_argument("--method", nargs="+", required=True, metavar="NAME", help="stages in order (unbraid methods)")
     parser.add_argument("--steps", nargs="+", type=int, default=[20_000], metavar="N", help="for all stages or each")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of weights, batches and noise (0)")
+    parser.add_argument("--labels", metavar="N", help="labelled observations that methods may see: 256, 0.5%%, all")
+    parser.add_argument("--label-factors", nargs="+", metavar="NAME", help="factors whose labels they may see (all)")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the run directory (runs/…)")
     add_machine(parser)
     parser.epilog = (
@@ -48,6 +50,7 @@ def fit(words: Sequence[str]) -> None:
     known, rest = parser.parse_known_args(words)
 
     from unbraid import data, methods, options
+    from unbraid.labels import LabelBudget
     from unbraid.run import fit as fit_run
 
     given = list(options.pairs(rest))
@@ -55,11 +58,13 @@ def fit(words: Sequence[str]) -> None:
     configs = options.configure(stages, [pair for pair in given if not pair[0].startswith("data.")])
     arguments = options.data_arguments([(name[5:], text) for name, text in given if name.startswith("data.")])
     steps = known.steps[0] if len(known.steps) == 1 else known.steps
+    limited = known.labels is not None or known.label_factors is not None
     run = fit_run(
         data.load(known.data, **arguments),
         configs,
         steps=steps,
         seed=known.seed,
+        labels=LabelBudget(known.labels or "all", tuple(known.label_factors or ())) if limited else None,
         out=known.out,
         machine=machine(known),
         show=not known.quiet,
@@ -149,6 +154,65 @@ def metrics(words: Sequence[str]) -> None:
     print_table(("metric", "what it says", "what it reads"), rows)
 
 
+def data(words: Sequence[str]) -> None:
+    """List data sets, get one, or look at one before an hour is spent on it."""
+    parser = command(
+        "data", data, "unbraid data list | get NAME | info NAME|PATH [--picture FILE] [--ARGUMENT VALUE …]"
+    )
+    parser.add_argument("action", metavar="list|get|info", help="what to do")
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a data set's name, or a path")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="where info draws some of the observations, PNG")
+    known, rest = parser.parse_known_args(words)
+
+    from unbraid import data as library
+    from unbraid import options
+
+    if known.action not in ("list", "get", "info"):
+        raise unknown("action of unbraid data", known.action, ("list", "get", "info"))
+    if known.action == "list":
+        rows = [(name, "built in", about) for name, about in library.BUILT_IN.items()]
+        rows += [
+            (e.name, "here" if e.here else "to get", f"{e.title}; {e.licence}") for e in library.catalogue().values()
+        ]
+        print_table(("data", "where", "what it is"), rows)
+        return
+    if known.name is None:
+        raise InputError(f"unbraid data {known.action} needs a name; unbraid data list shows them.")
+    arguments = options.data_arguments(list(options.pairs(rest)))
+    if known.action == "get" and known.name not in library.BUILT_IN:
+        library.get(known.name, **arguments)
+    seen = library.info(known.name, **arguments)
+    for line in seen.lines():
+        out.print(Text(line), soft_wrap=True)
+    if seen.data is not None and known.action == "info":
+        stem = Path(known.name).stem or "data"
+        out.print(f"picture: {library.contact_sheet(seen.data, known.picture or Path(f'{stem}.png'))}", soft_wrap=True)
+
+
+def reproduce(words: Sequence[str]) -> None:
+    """Run a result of the papers again, at a scale that suits the machine."""
+    parser = command("reproduce", reproduce, "unbraid reproduce [PAPER[/RESULT]] [--scale smoke|desk|paper]")
+    parser.add_argument("name", nargs="?", metavar="PAPER/RESULT", help="left out: list them")
+    parser.add_argument(
+        "--scale", default="desk", choices=("smoke", "desk", "paper"), help="seconds, hours, or the paper's"
+    )
+    parser.add_argument("--out", type=Path, default=Path("runs"), metavar="FOLDER", help="where runs go (runs)")
+    parser.add_argument("--results", type=Path, default=Path("docs/results"), metavar="FOLDER", help="where pages go")
+    known = parser.parse_args(words)
+
+    from unbraid import papers
+
+    if known.name is None:
+        print_table(("study", "what it shows"), [(name, study.title) for name, study in papers.STUDIES.items()])
+        return
+    chosen = [name for name in papers.STUDIES if name == known.name or name.startswith(f"{known.name}/")]
+    if not chosen:
+        raise unknown("study", known.name, papers.STUDIES)
+    for name in chosen:
+        page = papers.reproduce(name, known.scale, out=known.out, results=known.results)
+        out.print(f"result: {page}", soft_wrap=True)
+
+
 def demo(words: Sequence[str]) -> None:
     """Show the main job on embedded data: a few minutes."""
     parser = command("demo", demo, "unbraid demo [--out FOLDER]")
@@ -166,6 +230,8 @@ COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {
     "fit": fit,
     "evaluate": evaluate,
     "report": report,
+    "data": data,
+    "reproduce": reproduce,
     "methods": methods,
     "metrics": metrics,
 }

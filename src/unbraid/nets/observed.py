@@ -1,0 +1,151 @@
+"""Observed variables u as networks see them, and the network that guesses them from observations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from unbraid.core import DataSpec
+from unbraid.errors import InputError
+from unbraid.nets.stacks import Encoder, NetworkName
+from unbraid.ops.categorical import relaxed_log_sample
+from unbraid.ops.gaussian import LOG_2PI, log_prob
+
+Encoding = Literal["scaled", "one-hot"]
+# Of the Gumbel-softmax draws of one-hot labels; Dupont 2018.
+TEMPERATURE = 0.67
+# Standard deviations of guessed numbers lie between e⁻⁴ and 1: labels are scaled to [0, 1], a few of them are soon
+# known by heart, and without a floor their density would grow without bound.
+LEAST_LOG_VAR = -8.0
+
+
+class ObservedLabels(nn.Module):
+    """Labels [b, factor] to u [b, value]: numbers scaled to [0, 1], or one-hot for categorical factors if so chosen.
+
+    The paper scales all factors, categorical ones too, in the order of their indices.
+    """
+
+    low: Tensor
+    span: Tensor
+    mean: Tensor
+
+    def __init__(self, data: DataSpec, encoding: Encoding = "scaled") -> None:
+        super().__init__()
+        if data.labelled == 0:
+            raise InputError("this method learns from labels and there are none: give it labelled factors.")
+        self.sizes = tuple(
+            factor.size if encoding == "one-hot" and factor.kind == "categorical" and factor.size else 1
+            for factor in data.factors
+        )
+        ranges = [
+            (0.0, float(factor.size - 1)) if factor.size else known
+            for factor, known in zip(data.factors, data.ranges, strict=True)
+        ]
+        low, high = torch.tensor(ranges).T
+        self.register_buffer("low", low.clone())
+        self.register_buffer("span", torch.where(high > low, high - low, 1.0))
+        self.register_buffer(
+            "mean", torch.cat([_mean(s, size) for s, size in zip(data.shares, self.sizes, strict=True)])
+        )
+
+    @property
+    def values(self) -> int:
+        """The number of values of u."""
+        return sum(self.sizes)
+
+    def known(self, labels: Tensor) -> Tensor:
+        """Whether each value of u is known, [b, value]."""
+        return (~labels.isnan()).repeat_interleave(torch.tensor(self.sizes, device=labels.device), dim=1)
+
+    def forward(self, labels: Tensor, instead: Tensor | None = None) -> Tensor:
+        """u; where a label is missing, `instead` [b, value], or without it the mean of the labels in training."""
+        filled = labels.nan_to_num(0.0)
+        scaled = (filled - self.low) / self.span
+        parts = [
+            scaled[:, k : k + 1] if size == 1 else F.one_hot(filled[:, k].long(), size).to(scaled.dtype)
+            for k, size in enumerate(self.sizes)
+        ]
+        return torch.where(self.known(labels), torch.cat(parts, dim=1), self.mean if instead is None else instead)
+
+
+def _mean(shares: tuple[float, ...], size: int) -> Tensor:
+    """The mean of u for one factor; of a continuous one the middle of its range."""
+    if size > 1:
+        return torch.tensor(shares)
+    if len(shares) < 2:
+        return torch.tensor([0.5])
+    return (torch.tensor(shares) @ torch.linspace(0, 1, len(shares))).reshape(1)
+
+
+@dataclass(frozen=True)
+class GuessedLabels:
+    """q(u | x): a Gaussian for each scaled number, a categorical for each one-hot block."""
+
+    parameters: tuple[Tensor, ...]  # of each factor: mean and log-variance [b, 2], or logits [b, size]
+    sizes: tuple[int, ...]
+
+    @property
+    def mean(self) -> Tensor:
+        """The likeliest u, [b, value]."""
+        return torch.cat(
+            [p[:, :1] if size == 1 else F.one_hot(p.argmax(1), size).to(p.dtype) for p, size in self], dim=1
+        )
+
+    def rsample(self) -> Tensor:
+        """A draw of u with gradient to its parameters: relaxed, for one-hot blocks."""
+        return torch.cat(
+            [
+                p[:, :1] + (0.5 * p[:, 1:]).exp() * torch.randn_like(p[:, 1:])
+                if size == 1
+                else relaxed_log_sample(p, TEMPERATURE).exp()
+                for p, size in self
+            ],
+            dim=1,
+        )
+
+    def log_prob(self, u: Tensor) -> Tensor:
+        """log q(u | x) for each factor, [b, factor]."""
+        return torch.stack(
+            [
+                log_prob(value[:, 0], p[:, 0], p[:, 1]) if size == 1 else (value * F.log_softmax(p, 1)).sum(1)
+                for (p, size), value in zip(self, u.split(self.sizes, dim=1), strict=True)
+            ],
+            dim=1,
+        )
+
+    def entropy(self) -> Tensor:
+        """H(q(u | x)) for each factor, [b, factor]."""
+        return torch.stack(
+            [
+                0.5 * (p[:, 1] + 1 + LOG_2PI) if size == 1 else -(p.softmax(1) * F.log_softmax(p, 1)).sum(1)
+                for p, size in self
+            ],
+            dim=1,
+        )
+
+    def __iter__(self) -> Iterator[tuple[Tensor, int]]:
+        return iter(zip(self.parameters, self.sizes, strict=True))
+
+
+class LabelGuess(nn.Module):
+    """The network of q(u | x), with a trunk of its own."""
+
+    def __init__(self, observed: ObservedLabels, data: DataSpec, *, network: NetworkName, width: float) -> None:
+        super().__init__()
+        self.sizes = observed.sizes
+        self.outputs = [2 if size == 1 else size for size in self.sizes]
+        self.encoder = Encoder(data.shape, sum(self.outputs), network=network, width=width)
+
+    def forward(self, x: Tensor) -> GuessedLabels:
+        """q(u | x)."""
+        parts = self.encoder(x).split(self.outputs, dim=1)
+        bounded = [
+            torch.cat((p[:, :1], LEAST_LOG_VAR * p[:, 1:].sigmoid()), dim=1) if size == 1 else p
+            for p, size in zip(parts, self.sizes, strict=True)
+        ]
+        return GuessedLabels(tuple(bounded), self.sizes)

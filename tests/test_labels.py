@@ -1,0 +1,127 @@
+"""Label budgets: stratified, chosen once, the same for the whole run."""
+
+import numpy as np
+import pytest
+import torch
+
+import unbraid as ub
+from unbraid.batches import BatchSource, TrainingData
+from unbraid.data.base import Factor, FactorData
+from unbraid.labels import LabelBudget, LabelPlan
+
+
+def table(columns: dict[str, np.ndarray], sizes: dict[str, int]) -> FactorData:
+    factors = np.stack(list(columns.values()), axis=1).astype(float)
+    info = tuple(Factor(name, sizes[name], "categorical" if sizes[name] else "continuous") for name in columns)
+    return FactorData("table", np.zeros((len(factors), 2), np.float32), factors, info)
+
+
+def unbalanced(n: int = 1000) -> FactorData:
+    random = np.random.default_rng(0)
+    shape = random.choice(3, n, p=[0.9, 0.09, 0.01])
+    return table({"shape": shape, "place": random.integers(50, size=n)}, {"shape": 3, "place": 50})
+
+
+@pytest.mark.parametrize(
+    ("amount", "count"), [("0.5%", 5), ("100%", 1000), (256, 256), ("1,000", 1000), ("all", 1000), (0, 0)]
+)
+def test_a_budget_is_a_share_or_a_count(amount: str | int, count: int) -> None:
+    assert LabelBudget(amount).resolve(unbalanced()).count == count
+
+
+@pytest.mark.parametrize("amount", ["some", "-3", "120%", "1.5"])
+def test_an_impossible_budget_is_refused_in_a_sentence(amount: str) -> None:
+    with pytest.raises(ub.InputError, match="--labels must"):
+        LabelBudget(amount).resolve(unbalanced())
+
+
+def test_a_misspelt_factor_is_named() -> None:
+    with pytest.raises(ub.InputError, match="there is no factor 'shap'; did you mean 'shape'"):
+        LabelBudget(factors=("shap",)).resolve(unbalanced())
+
+
+def test_shares_are_those_of_the_data_and_no_value_is_left_out() -> None:
+    data = unbalanced()
+    labels = LabelPlan(100, ("shape",)).visible(data, seed=0)
+    counts = np.bincount(labels[~np.isnan(labels)].astype(int), minlength=3)
+    exact = 100 * np.bincount(data.column("shape").astype(int)) / len(data)
+    assert counts.sum() == 100
+    assert (np.abs(counts - exact) <= 1).all()
+    assert counts.min() >= 1
+
+
+def test_strata_are_combinations_as_far_as_the_budget_goes() -> None:
+    random = np.random.default_rng(1)
+    data = table({"a": random.integers(4, size=900), "b": random.integers(5, size=900)}, {"a": 4, "b": 5})
+    labels = LabelPlan(40, ("a", "b")).visible(data, seed=3)
+    known = labels[~np.isnan(labels).any(axis=1)]
+    assert len(known) == 40
+    assert len(np.unique(known, axis=0)) == 20
+
+
+def test_only_the_named_factors_are_shown_and_only_as_many_rows() -> None:
+    data = unbalanced()
+    labels = LabelPlan(30, ("place",)).visible(data, seed=0)
+    assert labels.shape == (1000, 1)
+    rows = np.flatnonzero(~np.isnan(labels[:, 0]))
+    assert len(rows) == 30
+    np.testing.assert_array_equal(labels[rows, 0], data.column("place")[rows])
+
+
+def test_gaps_in_the_data_are_never_chosen() -> None:
+    data = unbalanced()
+    data.factors[::2] = np.nan
+    plan = LabelBudget("all").resolve(data)
+    assert plan.count == 500
+    labels = LabelPlan(60, ("shape", "place")).visible(data, seed=0)
+    assert not np.isin(np.flatnonzero(~np.isnan(labels).any(axis=1)), np.arange(0, 1000, 2)).any()
+
+
+def test_the_labelled_set_is_a_function_of_the_seed_alone() -> None:
+    data, plan = unbalanced(), LabelPlan(50, ("shape",))
+    np.testing.assert_array_equal(plan.visible(data, seed=4), plan.visible(data, seed=4))
+    assert not np.array_equal(np.isnan(plan.visible(data, seed=4)), np.isnan(plan.visible(data, seed=5)))
+
+
+def test_the_labelled_stream_never_leaves_the_labelled_set() -> None:
+    data = unbalanced()
+    labels = LabelPlan(20, ("shape",)).visible(data, seed=0)
+    source = BatchSource(TrainingData(data, labels, factors=data.factor_info[:1]), seed=0, device=torch.device("cpu"))
+    allowed = set(np.flatnonzero(~np.isnan(labels[:, 0])))
+    seen: set[int] = set()
+    for draw in range(40):
+        batch = source.batch("labelled", "labelled", 8, draw)
+        assert not batch.factors.isnan().any()
+        seen |= set(batch.index.tolist())
+    assert seen == allowed
+
+
+def test_a_half_labelled_batch_is_one_half_of_each() -> None:
+    data = unbalanced()
+    labels = LabelPlan(20, ("shape",)).visible(data, seed=0)
+    source = BatchSource(TrainingData(data, labels, factors=data.factor_info[:1]), seed=0, device=torch.device("cpu"))
+    known = ~source.batch("image", "half-labelled", 16, 3).factors.isnan().any(1)
+    assert known.tolist() == [True] * 8 + [False] * 8
+
+
+def test_when_everything_is_labelled_there_is_no_other_half() -> None:
+    data = unbalanced()
+    source = BatchSource(TrainingData(data, data.factors), seed=0, device=torch.device("cpu"))
+    batch = source.batch("image", "half-labelled", 16, 3)
+    assert len(batch.x) == 16
+    assert not batch.factors.isnan().any()
+
+
+def test_rows_with_some_labels_are_in_the_partly_labelled_stream_only() -> None:
+    data = unbalanced()
+    labels = data.factors.copy()
+    labels[:, 0], labels[5, 0] = np.nan, 1.0
+    labels[10:, 1] = np.nan
+    source = BatchSource(TrainingData(data, labels), seed=0, device=torch.device("cpu"))
+    assert source.rows["labelled"].tolist() == [5]
+    assert source.rows["partly-labelled"].tolist() == list(range(10))
+
+
+def test_methods_without_labels_refuse_a_budget_and_are_shown_none(squares: FactorData) -> None:
+    with pytest.raises(ub.InputError, match="vae learns without labels"):
+        ub.fit(squares, ub.methods.VAE(), steps=1, labels="10%", show=False)
