@@ -32,6 +32,16 @@ def test_a_failing_maker_leaves_nothing_behind(cache_folder):
     assert list((cache_folder / "a").iterdir()) == []
 
 
+def test_what_a_killed_process_left_is_cleared_after_a_day(cache_folder):
+    cache_folder.mkdir()
+    old, new = cache_folder / ".b.npy.old.partial", cache_folder / ".b.npy.new.partial"
+    for file in (old, new):
+        file.write_bytes(b"half")
+    os.utime(old, (0, 0))
+    cache.stored("b.npy", (4, 3), np.uint8, ones(), "ones")
+    assert sorted(file.name for file in cache_folder.iterdir()) == [new.name, "b.npy"]
+
+
 def test_a_damaged_file_is_made_again(cache_folder):
     cache.stored("b.npy", (4, 3), np.uint8, ones(), "ones")
     (cache_folder / "b.npy").write_bytes(b"\x93NUMPY truncated")

@@ -29,6 +29,10 @@ class Factor:
     kind: Kind = "ordinal"
     values: tuple[str, ...] = field(default=(), repr=False)
 
+    def __post_init__(self) -> None:
+        """JSON knows lists only; factors read from it equal those that were written."""
+        object.__setattr__(self, "values", tuple(self.values))
+
 
 @dataclass(frozen=True, eq=False)
 class FactorData:

@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -42,6 +43,10 @@ def readable_size(count: float) -> str:
 def complete_file(path: Path) -> Iterator[Path]:
     """A temporary file beside `path` that takes its place if the body succeeds and is gone if it fails."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    for old in path.parent.glob(f".{path.name}.*.partial"):  # of a process that was killed, not of a neighbour
+        with contextlib.suppress(OSError):
+            if time.time() - old.stat().st_mtime > 24 * 3600:
+                old.unlink()
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
     os.close(handle)
     partial = Path(name)

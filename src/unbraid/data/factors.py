@@ -17,7 +17,7 @@ MISSING = {"", "na", "nan", "none", "null", "?"}
 def factor_column(name: str, values: Sequence[Any] | NDArray[Any], kind: Kind | None = None) -> tuple[Factor, Any]:
     """One label column as a factor and its numbers.
 
-    Text is categorical, whole numbers are ordinal, other numbers continuous, unless `kind` says otherwise.
+    Text and pairs of numbers are categorical, whole numbers ordinal, others continuous, unless `kind` says otherwise.
     """
     array = np.asarray(values)
     if array.dtype.kind in "OUS":
@@ -33,7 +33,8 @@ def factor_column(name: str, values: Sequence[Any] | NDArray[Any], kind: Kind | 
     whole = bool(np.all(present == np.rint(present)))
     if kind == "continuous" or (kind is None and not whole):
         return Factor(name, 0, "continuous"), numbers
-    return indexed(name, numbers, gaps, kind or "ordinal")
+    # Of two values none lies between the others: yes and no, −1 and 1.
+    return indexed(name, numbers, gaps, kind or ("ordinal" if len(np.unique(present)) > 2 else "categorical"))
 
 
 def indexed(name: str, values: NDArray[Any], gaps: NDArray[np.bool_], kind: Kind) -> tuple[Factor, Any]:

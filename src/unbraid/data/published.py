@@ -159,7 +159,7 @@ def converted(name: str, stem: str, arguments: dict[str, Any]) -> FactorData | N
     images, table = cache.opened(cache.folder() / f"{stem}.npy"), cache.opened(cache.folder() / f"{stem}.factors.npy")
     try:
         text = (cache.folder() / f"{stem}.json").read_text(encoding="utf-8")
-        info = tuple(Factor(**(f | {"values": tuple(f["values"])})) for f in json.loads(text))
+        info = tuple(Factor(**fields) for fields in json.loads(text))
     except (OSError, ValueError, TypeError, KeyError):
         return None
     if images is None or table is None or len(table) != len(images):
