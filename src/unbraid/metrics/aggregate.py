@@ -103,8 +103,9 @@ def factor_information(means: Array, log_vars: Array, labels: Sequence[tuple[NDA
     out = np.zeros((n, d, len(labels)))
     for j in range(d):
         grid, deviations = grid_of(means[:, j], np.exp(0.5 * log_vars[:, j]))
-        blocks = footprints(means[:, j], deviations, grid)
-        kept = list(blocks) if n * _REACH * 2 * _STEPS_PER_DEVIATION < 16 * _BLOCK else None
+        # Held for all factors where that is small, made again for each where it is not.
+        small = n * _REACH * 2 * _STEPS_PER_DEVIATION < 4 * _BLOCK
+        kept = list(footprints(means[:, j], deviations, grid)) if small else None
         for k, (label, size) in enumerate(labels):
             mass = np.zeros(size * grid.size)
             for block in kept or footprints(means[:, j], deviations, grid):

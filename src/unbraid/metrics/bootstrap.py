@@ -12,6 +12,7 @@ Array = NDArray[np.float64]
 
 REPLICATES = 200
 _GROUPS = 1000
+_COPIED = 1 << 22
 
 
 def stream(seed: int, purpose: str) -> np.random.Generator:
@@ -35,12 +36,24 @@ def resampled_means(
     starts = np.linspace(0, n, groups, endpoint=False).astype(np.int64)
     flat = contributions.reshape(n, -1)
     if groups < n:
-        flat = np.add.reduceat(flat[draws.permutation(n)], starts, axis=0)
+        flat = _group_sums(flat, draws.permutation(n), starts)
     sizes = np.diff(starts, append=n).astype(np.float64)
     drawn = draws.integers(groups, size=(replicates, groups)) + groups * np.arange(replicates)[:, None]
     weights = np.bincount(drawn.ravel(), minlength=replicates * groups).reshape(replicates, groups).astype(np.float64)
     means = (weights @ flat) / (weights @ sizes)[:, None]
     return np.asarray(means.reshape(replicates, *contributions.shape[1:]))
+
+
+def _group_sums(rows: Array, order: NDArray[np.int64], starts: NDArray[np.int64]) -> Array:
+    """Sums of the rows of each group, a few groups at a time: no copy of all rows is made."""
+    ends = np.append(starts[1:], len(order))
+    at_once = max(1, _COPIED * len(starts) // rows.size)
+    out = np.empty((len(starts), rows.shape[1]))
+    for first in range(0, len(starts), at_once):
+        some = slice(first, first + at_once)
+        begin, end = starts[some][0], ends[some][-1]
+        out[some] = np.add.reduceat(rows[order[begin:end]], starts[some] - begin, axis=0)
+    return out
 
 
 def interval(

@@ -155,18 +155,15 @@ def as_table(
     otherwise. `sizes` gives the period of cyclic factors (their number of values); left out, a discrete one is
     taken to be evenly spaced and a continuous one to be an angle in radians.
     """
-    if isinstance(codes, Table):
-        table = codes
-    else:
-        table = _check(codes, factors, kinds, names, sizes)
-        if log_vars is not None:
-            variances = numbers(log_vars, "log_vars")
-            if variances.shape != table.codes.shape:
-                raise InputError(
-                    f"log_vars have shape {variances.shape} and codes {table.codes.shape}; "
-                    "give one log-variance for each code."
-                )
-            table = replace(table, log_vars=variances)
+    table = codes if isinstance(codes, Table) else _check(codes, factors, kinds, names, sizes)
+    if log_vars is not None:
+        variances = numbers(log_vars, "log_vars")
+        if variances.shape != table.codes.shape:
+            raise InputError(
+                f"log_vars have shape {variances.shape} and codes {table.codes.shape}; "
+                "give one log-variance for each code."
+            )
+        table = replace(table, log_vars=variances, memo={})
     if not allow_constant:
         for k, name in enumerate(table.names):
             if why := _constant(table.factors[:, k]):
