@@ -21,6 +21,8 @@ SMALL: tuple[MethodConfig, ...] = (
     methods.MSVAE(width=0.1),
     methods.Controls(width=0.1),
     methods.MSControls(width=0.1, factors=("shade",), likelihood="gaussian"),
+    methods.GaussianMixture(components=3),
+    methods.MSFlow(width=0.02, transforms=2),
 )
 
 

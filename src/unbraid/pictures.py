@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 ORIGINALS, STEPS = 10, 9
 # Codes are moved at least this far to both sides, so that an unused one is seen to do nothing.
 LEAST_RANGE = 2.0
+# A flow has as many codes as an observation has values; nobody looks at more than this many rows.
+MOST_CODES = 64
 
 
 def write_pictures(run: Run) -> Path:
@@ -36,7 +38,7 @@ def write_pictures(run: Run) -> Path:
     arrays |= {f"reconstruction/{number}": output for number, output in enumerate(outputs, 1)}
     base = [means(q) for q in run.chain.encode(run.observations(shown[:1]), run.labels(shown[:1]))]
     for stage in range(1, len(run.plan.stages) + 1):
-        values = code_ranges(table, stage, STEPS)
+        values = code_ranges(table, stage, STEPS)[:MOST_CODES]
         moved = traversal(run.chain, base, stage, values)
         arrays[f"traversal/{stage}/values"] = values
         arrays |= {f"traversal/{stage}/{number}": output for number, output in enumerate(moved, stage)}

@@ -14,8 +14,10 @@ from unbraid.methods.beta_vae import VAE, BetaVAE
 from unbraid.methods.controls import Controls, MSControls
 from unbraid.methods.dip_vae import DIPVAEI, DIPVAEII
 from unbraid.methods.factor_vae import FactorVAE
+from unbraid.methods.gaussian_mixture import GaussianMixture
 from unbraid.methods.hfvae import HFVAE
 from unbraid.methods.joint_vae import JointVAE
+from unbraid.methods.ms_flow import MSFlow
 from unbraid.methods.ms_vae import MSVAE
 
 METHODS: tuple[type[MethodConfig], ...] = (
@@ -31,6 +33,8 @@ METHODS: tuple[type[MethodConfig], ...] = (
     MSVAE,
     Controls,
     MSControls,
+    GaussianMixture,
+    MSFlow,
 )
 
 __all__ = [
@@ -45,8 +49,10 @@ __all__ = [
     "BetaVAE",
     "Controls",
     "FactorVAE",
+    "GaussianMixture",
     "JointVAE",
     "MSControls",
+    "MSFlow",
     "by_name",
     "describe",
     "restore",
