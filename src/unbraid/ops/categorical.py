@@ -80,3 +80,16 @@ def _kl_per_value(logits: Tensor) -> Tensor:
 def capacity_limit(sizes: Sequence[int]) -> float:
     """The most that uniform discrete variables can say: Σ log L, in nats."""
     return sum(math.log(size) for size in sizes)
+
+
+def entropy(q: Categorical) -> Tensor:
+    """H(q(c | x)): summed over variables, averaged over the batch."""
+    per_variable = [-(block.softmax(1) * F.log_softmax(block, dim=1)).sum(1).mean() for block in q.blocks]
+    return torch.stack(per_variable).sum()
+
+
+def aggregate_kl(q: Categorical, prior: Tensor) -> Tensor:
+    """KL[q(c) ‖ p(c)], summed over variables, with q(c) the mean of q(c | x) over the batch; prior is [Σ sizes]."""
+    least = torch.finfo(prior.dtype).tiny  # a value that no one has, and no one expects, adds nothing
+    aggregate = q.probabilities.mean(0)
+    return (aggregate * (aggregate.clamp(min=least).log() - prior.clamp(min=least).log())).sum()

@@ -1,0 +1,32 @@
+"""Attention of a class to features, and the learned modes of a mixture prior."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class ClassAttention(nn.Module):
+    """Which features matter to a class: sigmoid(k·(W c + b)), as many as there are features."""
+
+    def __init__(self, classes: int, features: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(classes, features)
+
+    def forward(self, c: Tensor, gain: float) -> Tensor:
+        """Weights in (0, 1), [b, feature]; a larger gain k makes them decide."""
+        return (gain * self.linear(c)).sigmoid()
+
+
+class MixtureModes(nn.Module):
+    """The modes p(u | c = i) of a mixture: means start at N(0, 1), log-variances stay within (−3, 1)."""
+
+    def __init__(self, modes: int, latents: int) -> None:
+        super().__init__()
+        self.mean = nn.Parameter(torch.randn(modes, latents))
+        self.raw_log_var = nn.Parameter(torch.zeros(modes, latents))
+
+    @property
+    def log_var(self) -> Tensor:
+        """[mode, latent]."""
+        return 2 * self.raw_log_var.tanh() - 1
