@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from unbraid.core import Method
 from unbraid.errors import InputError
-from unbraid.files import read_tensors, write_tensors
+from unbraid.tensors import read_tensors, write_tensors
 
 WEIGHTS = "weights.safetensors"
 KEPT = 2

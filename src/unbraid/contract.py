@@ -19,7 +19,7 @@ from unbraid.batches import BatchSource, TrainingData
 from unbraid.config import from_json, to_json
 from unbraid.core import Decodes, Encodes, HasPrior, Method, MethodConfig, Posterior
 from unbraid.data.base import Factor, FactorData
-from unbraid.files import read_tensors
+from unbraid.tensors import read_tensors
 from unbraid.train import Job, Player, build, training_step
 
 SEED, STEPS, PROCESSES = 7, 4, 2

@@ -1,4 +1,4 @@
-"""Files that are either complete or not there."""
+"""Files that are either complete or not there. Nothing here needs torch."""
 
 from __future__ import annotations
 
@@ -10,32 +10,42 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
-from torch import Tensor
 
 from unbraid.errors import InputError
 
 
 @contextmanager
-def complete_file(path: Path) -> Iterator[Path]:
+def part_file(path: Path) -> Iterator[Path]:
     """A place to write what becomes `path` only when all of it is on the disk; a failure leaves nothing behind."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     place = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         yield place
         with place.open("rb+") as file:
             os.fsync(file.fileno())
         place.replace(path)
-    except (OSError, SafetensorError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(
-            f"cannot write {str(path)!r}: {reason}. Free some space or permission there, or choose another place "
-            "with --out, then repeat the command: finished work is kept."
-        ) from error
     finally:
-        place.unlink(missing_ok=True) if place.parent.is_dir() else None
+        place.unlink(missing_ok=True)
+
+
+@contextmanager
+def complete_file(path: Path) -> Iterator[Path]:
+    """The same for a file of a run: a full disk or a missing permission is said in a sentence."""
+    try:
+        with part_file(path) as place:
+            yield place
+    except OSError as error:
+        raise InputError(
+            f"cannot write {str(path)!r}: {error.strerror or error}. Free some space or permission there, or choose "
+            "another place with --out, then repeat the command: finished work is kept."
+        ) from error
+
+
+def write_bytes(path: Path, content: bytes) -> Path:
+    """Write bytes, all of them or none, and return the path."""
+    with complete_file(path) as place:
+        place.write_bytes(content)
+    return path
 
 
 def write_text(path: Path, text: str) -> None:
@@ -61,22 +71,6 @@ def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
     """Write named arrays as `.npz`."""
     with complete_file(path) as place, place.open("wb") as file:
         np.savez(file, **arrays)
-
-
-def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """Write tensors as safetensors; metadata are texts."""
-    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    with complete_file(path) as place:
-        save_file(plain, place, dict(metadata))
-
-
-def read_tensors(path: Path, device: torch.device | str = "cpu") -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Tensors and metadata of a safetensors file; a truncated or foreign file is an InputError."""
-    try:
-        with safe_open(path, framework="pt", device=str(device)) as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, dict(file.metadata() or {})  # noqa: SIM118
-    except (OSError, SafetensorError) as error:
-        raise InputError(f"{str(path)!r} is not a complete safetensors file ({error}).") from error
 
 
 def _plain(value: Any) -> Any:

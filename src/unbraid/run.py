@@ -29,10 +29,11 @@ from unbraid.core import HasTarget, LaterStage, Method, MethodConfig
 from unbraid.data import load as load_data
 from unbraid.data.base import FactorData
 from unbraid.errors import InputError, unknown
-from unbraid.files import complete_file, read_json, read_tensors, write_arrays, write_json
+from unbraid.files import complete_file, read_json, write_arrays, write_json
 from unbraid.labels import LabelBudget, LabelPlan
 from unbraid.plan import FORMAT, Plan, differences
 from unbraid.progress import Steps
+from unbraid.tensors import read_tensors
 from unbraid.train import Job, Machine, train
 
 ENCODE_BATCH = 256
@@ -279,22 +280,31 @@ class Run:
         table = self.visible_labels if shown else self.data.factors[:, [] if plan is None else plan.columns(self.data)]
         return torch.from_numpy(table[rows].astype(np.float32)).to(self.device)
 
-    def encode(self, x: NDArray[Any] | None = None, *, rows: int | None = ENCODED_ROWS, show: bool = True) -> CodeTable:
+    def encode(
+        self,
+        x: NDArray[Any] | None = None,
+        *,
+        labels: bool = True,
+        rows: int | None = ENCODED_ROWS,
+        show: bool = True,
+    ) -> CodeTable:
         """The codes of the data set (of at most `rows` observations, chosen at random), computed once and kept.
 
-        Given observations `x`, stored as the data set's are, their codes instead.
+        Given observations `x`, stored as the data set's are, their codes instead. Encoders that read labels are given
+        those of the data set, or with `labels=False` none: that is what they can do for new observations.
         """
         if x is not None:
             arrays = encode_batches(self.chain, self.parts(x))
             return code_table(arrays | {"rows": np.arange(len(x))} | factor_columns(np.zeros((len(x), 0)), ()))
         chosen = choose_rows(len(self.data), rows, self.plan.seed)
-        path = self.folder / "codes.npz"
+        labels = labels or not self.chain.needs_labels
+        path = self.folder / ("codes.npz" if labels else "codes-without-labels.npz")
         if path.is_file():
             with np.load(path, allow_pickle=False) as file:
                 arrays = dict(file)
             if np.array_equal(arrays["rows"], chosen):
                 return code_table(arrays)
-        arrays = encode_batches(self.chain, self.batches(chosen, "encoding", show=show))
+        arrays = encode_batches(self.chain, self.batches(chosen, "encoding", labels=labels, show=show))
         arrays |= {"rows": chosen} | factor_columns(self.data.factors[chosen], self.data.factor_info)
         write_arrays(path, arrays)
         return code_table(arrays)
@@ -329,12 +339,15 @@ class Run:
         write_pictures(self)
         return write_report(self.folder)
 
-    def batches(self, rows: NDArray[np.int64], title: str, *, show: bool = True) -> Iterator[tuple[Tensor, Tensor]]:
-        """Observations and labels of these rows, batch by batch, with a bar."""
+    def batches(
+        self, rows: NDArray[np.int64], title: str, *, labels: bool = True, show: bool = True
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """Observations and labels (NaN, if `labels` are not to be read) of these rows, batch by batch, with a bar."""
         with Steps(title, len(rows), show=show) as bar:
             for start in range(0, len(rows), ENCODE_BATCH):
                 batch = rows[start : start + ENCODE_BATCH]
-                yield self.observations(batch), self.labels(batch)
+                given = self.labels(batch)
+                yield self.observations(batch), given if labels else torch.full_like(given, torch.nan)
                 bar.advance(start + len(batch))
 
     def parts(self, x: NDArray[Any]) -> Iterator[tuple[Tensor, Tensor]]:

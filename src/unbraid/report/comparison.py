@@ -12,11 +12,11 @@ import numpy as np
 from markupsafe import Markup
 
 from unbraid.errors import InputError
+from unbraid.files import write_bytes
 from unbraid.report import charts, facts, scores, words
 from unbraid.report.page import render
 from unbraid.report.pictures import Reconstructions, TraversalGroup, reconstructions, traversals
 from unbraid.report.read import Metric, RunFiles, read_run
-from unbraid.report.write import atomically
 
 SERIES = 5
 
@@ -76,7 +76,7 @@ def write_comparison(run_directories: Sequence[Path], out: Path) -> Path:
         common=common,
         contests=contests(runs, names),
     )
-    return atomically(Path(out), page)
+    return write_bytes(Path(out), page)
 
 
 def short_names(directories: Sequence[Path]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from unbraid.report import scores, words
 from unbraid.report.pictures import IN_USE
-from unbraid.report.read import Metric, RunFiles, Stage
+from unbraid.report.read import WITH, Metric, RunFiles, Stage
 
 Rows = tuple[tuple[str, str], ...]
 DISENTANGLEMENT = ("mig", "factor_score", "dci", "dci_disentanglement", "sap", "beta_score", "mcc")
@@ -111,8 +111,11 @@ def _rows(given: Mapping[str, Any]) -> Rows:
 def headlines(run: RunFiles) -> tuple[Headline, ...]:
     """At most five numbers: disentanglement, error and what it was before, latents in use, time."""
     by_name = {metric.name: metric for metric in run.metrics}
-    found = [_score(by_name[name]) for name in DISENTANGLEMENT if name in by_name][:2]
-    error = next((by_name[name] for name in ERRORS if name in by_name), None)
+    # What needed labels at test time comes to the top only where there is nothing else, and says so.
+    ranked = [prefix + name for prefix in ("", WITH) for name in DISENTANGLEMENT]
+    found = [_score(by_name[name]) for name in ranked if name in by_name][:2]
+    errors = [prefix + name for prefix in ("", WITH) for name in ERRORS]
+    error = next((by_name[name] for name in errors if name in by_name), None)
     if error is not None:
         found.append(_error(error, by_name))
     known = run.latents.get(1)
@@ -201,9 +204,13 @@ def conventions(run: RunFiles, heat: scores.HeatMap | None = None) -> Rows:
 
 
 def _labels(stage: Stage) -> str:
-    """Whether labels were read, and when."""
+    """Whether labels were read, when, how many and of what."""
     read = {True: "were read", False: "were not read"}
-    said = [f"{read.get(value, str(value))} at {when}" for when, value in stage.labels.items()]
+    moments = [(when, value) for when, value in stage.labels.items() if when not in ("count", "factors")]
+    said = [f"{read.get(value, str(value))} at {when}" for when, value in moments]
+    if "count" in stage.labels:
+        names = ", ".join(map(str, stage.labels.get("factors") or ()))
+        said.append(f"and {words.count(stage.labels['count'])} observations were labelled ({names})")
     return f"{words.method(stage.method)}: labels {', '.join(said)}."
 
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from unbraid.errors import InputError
+from unbraid.files import write_bytes
 from unbraid.report import words
 from unbraid.report.order import by_information
 from unbraid.report.read import RunFiles, read_run
-from unbraid.report.write import atomically
 
 Array = NDArray[Any]
 INK, FAINT, PAPER = (28, 29, 31), (118, 122, 130), (255, 255, 255)
@@ -103,7 +103,7 @@ def write_figures(run_directory: Path, out: Path | None = None, latents: int = 6
         if picture is not None:
             buffer = io.BytesIO()
             picture.save(buffer, format="PNG", optimize=True)
-            written.append(atomically(home / name, buffer.getvalue()))
+            written.append(write_bytes(home / name, buffer.getvalue()))
     return written
 
 

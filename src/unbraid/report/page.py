@@ -9,12 +9,12 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from unbraid._version import __version__
+from unbraid.files import write_bytes
 from unbraid.report import facts
 from unbraid.report.curves import curve_groups
 from unbraid.report.pictures import reconstructions, traversals
 from unbraid.report.read import RunFiles, read_run
 from unbraid.report.scores import heat_map, score_rows
-from unbraid.report.write import atomically
 
 
 @lru_cache
@@ -37,7 +37,7 @@ def render(template: str, **context: Any) -> bytes:
 def write_report(run_directory: Path) -> Path:
     """Write `report.html` into a run directory from the files that are there, and say where it is."""
     run = read_run(Path(run_directory))
-    return atomically(run.directory / "report.html", render("page.html.j2", **context(run)))
+    return write_bytes(run.directory / "report.html", render("page.html.j2", **context(run)))
 
 
 def context(run: RunFiles) -> dict[str, Any]:

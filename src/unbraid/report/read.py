@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from unbraid.errors import InputError
 
+WITH, WITHOUT = "with-labels/", "without-labels/"
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
@@ -123,7 +124,7 @@ def read_run(directory: Path) -> RunFiles:
         latents=_latents(codes, len(stages)),
         factors=_factors(codes),
         pictures=_pictures(_arrays(directory / "pictures.npz")),
-        metrics=tuple(_metric(name, _mapping(m)) for name, m in metrics.items() if name != "_"),
+        metrics=_metrics(metrics, reads_labels=any(stage.labels.get("test") is True for stage in stages)),
         metric_settings=_mapping(metrics.get("_")),
     )
 
@@ -241,6 +242,18 @@ def _pictures(arrays: Mapping[str, Array]) -> Pictures | None:
     return Pictures(
         arrays.get("originals"), dict(sorted(reconstructions.items())), dict(sorted(traversals.items())), values
     )
+
+
+def _metrics(entries: Mapping[str, Any], *, reads_labels: bool) -> tuple[Metric, ...]:
+    """The metrics; on a page a name by itself means that no label was read at test time, or it says «with-labels/…»."""
+    found = []
+    for name, entry in entries.items():
+        if name == "_":
+            continue
+        if reads_labels and name != "identifiability":
+            name = name.removeprefix(WITHOUT) if name.startswith(WITHOUT) else f"{WITH}{name}"
+        found.append(_metric(name, _mapping(entry)))
+    return tuple(found)
 
 
 def _metric(name: str, entry: Mapping[str, Any]) -> Metric:

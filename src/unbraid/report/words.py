@@ -20,7 +20,11 @@ METHODS = {
     "ms-gan": "MS-GAN",
     "ms-flow": "MS-Flow",
     "parted-vae": "PartedVAE",
+    "full-vae": "FullVAE",
+    "ivae": "IVAE",
     "idvae": "IDVAE",
+    "ss-ivae": "SS-IVAE",
+    "ss-idvae": "SS-IDVAE",
 }
 
 
@@ -50,6 +54,7 @@ METRICS = {
     "mcc": MetricName("MCC", "mean correlation coefficient", True, 1.0),
     "udr": MetricName("UDR", "agreement between seeds", True, 1.0),
     "total_correlation": MetricName("Total correlation", "of the codes, Gaussian estimate, nats", False, None),
+    "identifiability": MetricName("Condition (iv)", "condition number of the prior’s matrix L", False, None),
     "l1": MetricName("L1", "mean absolute error of the reconstruction", False, None),
     "l2": MetricName("L2", "mean squared error of the reconstruction", False, None),
     "fid": MetricName("FID", "Fréchet Inception distance", False, None),
@@ -68,7 +73,8 @@ def metric(name: str) -> MetricName:
     known = METRICS.get(base, MetricName(base.replace("_", " "), "", None, None))
     if not where:
         return known
-    return MetricName(f"{known.short}, {where.replace('-', ' ')}", known.long, known.higher_is_better, known.top)
+    place = where.replace("-", " ").replace("/", ", ")
+    return MetricName(f"{known.short}, {place}", known.long, known.higher_is_better, known.top)
 
 
 def term(name: str) -> str:
