@@ -102,19 +102,22 @@ def _mlp(
     x, test = x.astype(np.float32), test.astype(np.float32)
     n, d = x.shape
 
-    def layer(rows: int, columns: int, fan_out: int) -> NDArray[np.float32]:
-        bound = np.sqrt(6.0 / (rows + fan_out))  # Glorot & Bengio 2010
-        return draws.uniform(-bound, bound, (rows + 1, columns)).astype(np.float32)
-
-    first = layer(d, hidden * len(labels), hidden)
-    second = [layer(hidden, len(v), len(v)) for v in values]
-    optimiser = _Adam([first, *second])
+    # All weights lie in one array, and their slopes in another, so that Adam is a handful of operations a step.
+    shapes = [(d + 1, hidden * len(labels)), *((hidden + 1, len(v)) for v in values)]
+    fans = [d + hidden, *(hidden + len(v) for v in values)]
+    bounds = [np.sqrt(6.0 / fan) for fan in fans]  # Glorot & Bengio 2010
+    flat = np.concatenate([draws.uniform(-c, c, r[0] * r[1]) for c, r in zip(bounds, shapes, strict=True)])
+    flat = flat.astype(np.float32)
+    slope = np.zeros_like(flat)
+    first, *second = _views(flat, shapes)
+    first_slope, *second_slope = _views(slope, shapes)
+    optimiser = _Adam(flat)
     for _ in range(epochs):
         for rows in np.array_split(draws.permutation(n), max(1, n // _BATCH)):
-            h = np.maximum(x[rows] @ first[:-1] + first[-1], 0)
+            inputs = x[rows]
+            h = np.maximum(inputs @ first[:-1] + first[-1], 0)
             back = np.empty_like(h)
-            slopes = []
-            for f, w in enumerate(second):
+            for f, (w, dw) in enumerate(zip(second, second_slope, strict=True)):
                 part = slice(f * hidden, (f + 1) * hidden)
                 p = h[:, part] @ w[:-1] + w[-1]
                 p = np.exp(p - p.max(axis=1, keepdims=True))
@@ -122,11 +125,13 @@ def _mlp(
                 there = known[rows, f]
                 p[np.flatnonzero(there), target[rows[there], f]] -= 1.0
                 p *= there[:, None] / np.float32(max(1, there.sum()))
-                slopes.append(np.concatenate([h[:, part].T @ p, p.sum(axis=0, keepdims=True)]))
-                back[:, part] = p @ w[:-1].T
+                np.matmul(h[:, part].T, p, out=dw[:-1])
+                np.sum(p, axis=0, out=dw[-1])
+                np.matmul(p, w[:-1].T, out=back[:, part])
             back *= h > 0
-            slopes.insert(0, np.concatenate([x[rows].T @ back, back.sum(axis=0, keepdims=True)]))
-            optimiser.step(slopes)
+            np.matmul(inputs.T, back, out=first_slope[:-1])
+            np.sum(back, axis=0, out=first_slope[-1])
+            optimiser.step(slope)
     h = np.maximum(test @ first[:-1] + first[-1], 0)
     return [
         v[(h[:, f * hidden : (f + 1) * hidden] @ w[:-1] + w[-1]).argmax(axis=1)]
@@ -134,21 +139,26 @@ def _mlp(
     ]
 
 
+def _views(flat: NDArray[np.float32], shapes: list[tuple[int, int]]) -> list[NDArray[np.float32]]:
+    """One array seen as matrices that follow each other in it."""
+    ends = np.cumsum([rows * columns for rows, columns in shapes])[:-1]
+    return [part.reshape(shape) for part, shape in zip(np.split(flat, ends), shapes, strict=True)]
+
+
 class _Adam:
-    """Kingma & Ba 2015 with the usual constants, on arrays in place."""
+    """Kingma & Ba 2015 with the usual constants, on one array in place."""
 
-    def __init__(self, weights: list[NDArray[np.float32]]) -> None:
+    def __init__(self, weights: NDArray[np.float32]) -> None:
         self.weights, self.steps = weights, 0
-        self.moments = [(np.zeros_like(w), np.zeros_like(w)) for w in weights]
+        self.mean, self.square = np.zeros_like(weights), np.zeros_like(weights)
 
-    def step(self, gradients: list[NDArray[np.float32]]) -> None:
+    def step(self, gradient: NDArray[np.float32]) -> None:
         """One update."""
         self.steps += 1
         rate = np.float32(1e-3 * np.sqrt(1 - 0.999**self.steps) / (1 - 0.9**self.steps))
-        for weight, gradient, (mean, square) in zip(self.weights, gradients, self.moments, strict=True):
-            mean += np.float32(0.1) * (gradient - mean)
-            square += np.float32(0.001) * (np.square(gradient) - square)
-            weight -= rate * mean / (np.sqrt(square) + np.float32(1e-8))
+        self.mean += np.float32(0.1) * (gradient - self.mean)
+        self.square += np.float32(0.001) * (np.square(gradient) - self.square)
+        self.weights -= rate * self.mean / (np.sqrt(self.square) + np.float32(1e-8))
 
 
 def attribute_classification(
