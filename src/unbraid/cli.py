@@ -316,16 +316,22 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def print_scores(results: dict[str, dict[str, object]]) -> None:
-    """Scores with their intervals."""
-    rows = []
-    for name, score in results.items():
-        if name == "_":
-            continue
-        value, interval = score.get("value"), score.get("interval")
-        shown = f"{value:.4f}" if isinstance(value, float) else "–"
-        span = "[{:.4f}, {:.4f}]".format(*interval) if isinstance(interval, list | tuple) else "–"
-        rows.append((name, shown, span))
-    print_table(("metric", "value", "95 % interval"), rows)
+    """Scores with their intervals; of encoders that read labels, with them and without, side by side."""
+    names = [name for name in results if name != "_" and not name.startswith("without-labels/")]
+    if not results.get("_", {}).get("labels_at_test"):
+        print_table(("metric", "value", "95 % interval"), [(name, *shown(results[name])) for name in names])
+        return
+    heads = ("metric", "with labels", "95 % interval", "without", "95 % interval")
+    rows = [(name, *shown(results[name]), *shown(results.get(f"without-labels/{name}", {}))) for name in names]
+    print_table(heads, rows)
+    out.print("\n[dim]with labels: the encoder was given the labels at test time; without: it saw the observations alone")
+
+
+def shown(score: dict[str, object]) -> tuple[str, str]:
+    """A value and its interval, or dashes."""
+    value, interval = score.get("value"), score.get("interval")
+    number = f"{value:.4f}" if isinstance(value, float) else "–"
+    return number, "[{:.4f}, {:.4f}]".format(*interval) if isinstance(interval, list | tuple) else "–"
 
 
 def finish(folder: Path, page: Path) -> None:

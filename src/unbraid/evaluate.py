@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,6 +19,8 @@ from unbraid.chain import Chain, means
 from unbraid.codes import choose_rows
 from unbraid.errors import InputError, unknown
 from unbraid.files import read_json, write_json
+from unbraid.identifiability import identifiability
+from unbraid.methods.conditional import ConditionalVAE
 from unbraid.metrics.score import Score
 from unbraid.progress import Steps
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 RECONSTRUCTED_ROWS = 10_000
 ERRORS, FEATURES = ("l1", "l2"), ("fid", "kid")
+WITHOUT_LABELS = "without-labels"  # before the names of scores of an encoder that could have read labels, and did not
 
 
 @runtime_checkable
@@ -42,7 +46,8 @@ def evaluate(
     """Compute the metrics that metrics.json does not hold yet, and return all that it then holds.
 
     `all` is everything that the run allows, without FID and KID unless the file of the Inception network is given:
-    they take a quarter of a second for each image.
+    they take a quarter of a second for each image. Where an encoder reads labels, scores of its codes and
+    reconstructions come twice: with the labels, and as «without-labels/mig» and so on without them.
     """
     path = run.folder / "metrics.json"
     results: dict[str, Any] = read_json(path) if path.is_file() else {}
@@ -50,8 +55,13 @@ def evaluate(
     missing = [name for name in chosen if name not in results and not any(k.startswith(f"{name}/") for k in results)]
     began = time.monotonic()
     scores: dict[str, Score] = {}
-    scores |= table_scores(run, [name for name in missing if name in metrics.SUITE], show)
-    scores |= error_scores(run, [name for name in missing if name in ERRORS], show)
+    reads_labels = run.chain.needs_labels
+    for labels in (True, False) if reads_labels and works_without_labels(run) else (True,):
+        found = table_scores(run, [name for name in missing if name in metrics.SUITE], show, labels=labels)
+        found |= error_scores(run, [name for name in missing if name in ERRORS], show, labels=labels)
+        scores |= {name if labels else f"{WITHOUT_LABELS}/{name}": score for name, score in found.items()}
+    if isinstance(run.stage(1), ConditionalVAE):
+        scores |= {"identifiability": identifiability_score(run)}
     if "conditioning" in missing:
         scores |= conditioning_scores(run, show)
     if any(name in FEATURES for name in missing):
@@ -61,6 +71,7 @@ def evaluate(
     results |= {name: score.to_json() for name, score in scores.items()}
     seconds = results.get("_", {}).get("seconds", 0.0) + time.monotonic() - began
     results["_"] = {"seed": run.plan.seed, "rows": len(run.encode(show=show).rows), "seconds": seconds}
+    results["_"] |= {"labels_at_test": True} if reads_labels else {}
     write_json(path, results)
     return results
 
@@ -101,11 +112,23 @@ def possible(run: Run, inception: Path | None) -> list[str]:
 NEEDS_NO_FACTORS = ("codes", "means, log-variances")
 
 
-def table_scores(run: Run, names: Sequence[str], show: bool) -> dict[str, Score]:
+def works_without_labels(run: Run) -> bool:
+    """Whether an encoder that reads labels finds codes without them: given controls, for one, do not."""
+    x, labels = next(run.batches(np.arange(1), "", labels=False, show=False))
+    return all(bool(q.mean.isfinite().all()) for group in run.chain.encode(x, labels) for q in group.values())
+
+
+def identifiability_score(run: Run) -> Score:
+    """Condition (iv) for the prior of stage 1: the condition number of L, and whether L has full rank."""
+    found = identifiability(run)
+    return Score(found.condition_number, None, {"holds": found.holds, **dataclasses.asdict(found)})
+
+
+def table_scores(run: Run, names: Sequence[str], show: bool, *, labels: bool = True) -> dict[str, Score]:
     """Metrics of codes and factors; data without factors have none, which is said rather than guessed."""
     if not names:
         return {}
-    table = run.encode(show=show)
+    table = run.encode(labels=labels, show=show)
     lacking = [name for name in names if metrics.METRICS[name].needs not in NEEDS_NO_FACTORS]
     if lacking and not table.factor_names:
         raise InputError(f"{run.data.name} has no factors, which {', '.join(lacking)} would need; ask for l1 and l2.")
@@ -149,12 +172,12 @@ def row_losses(run: Run, rows: NDArray[np.int64], show: bool) -> NDArray[np.floa
     return np.concatenate(parts)
 
 
-def error_scores(run: Run, names: Sequence[str], show: bool) -> dict[str, Score]:
+def error_scores(run: Run, names: Sequence[str], show: bool, *, labels: bool = True) -> dict[str, Score]:
     """Reconstruction errors of the final output, and of every stage before it as «stage-1/l2» and so on."""
     if not names:
         return {}
     rows = choose_rows(len(run.data), RECONSTRUCTED_ROWS, run.plan.seed)
-    originals, stages = run.data.observations[rows], outputs(run, rows, show)
+    originals, stages = run.data.observations[rows], outputs(run, rows, show, labels=labels)
     return {
         stage_name(name, number, len(stages)): metrics.METRICS[name].function(originals, stage, seed=run.plan.seed)
         for name in names
@@ -162,10 +185,10 @@ def error_scores(run: Run, names: Sequence[str], show: bool) -> dict[str, Score]
     }
 
 
-def outputs(run: Run, rows: NDArray[np.int64], show: bool) -> list[NDArray[Any]]:
+def outputs(run: Run, rows: NDArray[np.int64], show: bool, *, labels: bool = True) -> list[NDArray[Any]]:
     """What each stage makes of these rows."""
-    batches = run.batches(rows, "reconstructing", show=show)
-    parts = [[as_stored(output) for output in run.chain.reconstruct(x, labels)] for x, labels in batches]
+    batches = run.batches(rows, "reconstructing", labels=labels, show=show)
+    parts = [[as_stored(output) for output in run.chain.reconstruct(x, given)] for x, given in batches]
     return [np.concatenate(part) for part in zip(*parts, strict=True)]
 
 

@@ -23,6 +23,8 @@ class LabelBudget:
     def resolve(self, data: FactorData) -> LabelPlan:
         """The budget as a count and names for this data set, or a sentence that says what is wrong with it."""
         names = self.factors or data.factor_names
+        if self.factors and not data.factor_names:
+            raise InputError(f"{data.name} has no labels, so --label-factors {' '.join(self.factors)} names nothing.")
         for name in names:
             if name not in data.factor_names:
                 raise unknown("factor", name, data.factor_names)

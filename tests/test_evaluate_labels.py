@@ -1,0 +1,98 @@
+"""Encoders that read labels are scored with them and without, and every table says which is which."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import unbraid as ub
+from unbraid import methods
+from unbraid.cli import main, print_scores
+from unbraid.data.base import FactorData
+from unbraid.methods.gaussian import GaussianConfig
+from unbraid.report.read import read_run
+from unbraid.run import Run
+
+READS = methods.IVAE(width=0.1, latents=4)
+
+
+def fitted(data: FactorData, config: GaussianConfig | methods.PartedVAE, out: Path) -> Run:
+    return ub.fit(data, config, steps=4, out=out, show=False)
+
+
+def test_scores_come_with_labels_and_without(squares: FactorData, tmp_path: Path) -> None:
+    run = fitted(squares, READS, tmp_path / "run")
+    results = run.evaluate(["mig", "l2"], show=False)
+    assert {"mig", "without-labels/mig", "l2", "without-labels/l2", "identifiability"} < set(results)
+    assert results["mig"]["value"] != results["without-labels/mig"]["value"]
+    assert results["identifiability"]["details"]["needed"] == 8
+
+
+def test_what_is_encoded_without_labels_does_not_depend_on_them(squares: FactorData, tmp_path: Path) -> None:
+    run = fitted(squares, READS, tmp_path / "run")
+    np.testing.assert_array_equal(
+        run.encode(labels=False, show=False).codes, run.encode(squares.observations, show=False).codes
+    )
+    assert not np.array_equal(run.encode(labels=False).codes, run.encode().codes)
+    assert (run.folder / "codes-without-labels.npz").is_file()
+
+
+def test_an_encoder_that_reads_no_labels_has_one_score(squares: FactorData, tmp_path: Path) -> None:
+    for config in (methods.FullVAE(width=0.1), methods.PartedVAE(width=0.1)):
+        run = fitted(squares, config, tmp_path / config.name)
+        results = run.evaluate(["mig"], show=False)
+        assert set(results) == {"mig", "_"}
+        np.testing.assert_array_equal(run.encode(labels=False).codes, run.encode().codes)
+
+
+def test_guessed_labels_stand_in_where_there_is_a_guess(squares: FactorData, tmp_path: Path) -> None:
+    run = fitted(squares, methods.SSIDVAE(width=0.1, latents=4), tmp_path / "run")
+    method, x = run.stage(1), run.observations(np.arange(48))
+    with torch.no_grad():
+        expected = method.posterior(x, method.guess(x).mean).mean
+    np.testing.assert_allclose(run.encode(labels=False, show=False).codes, expected, atol=1e-5)
+
+
+def test_the_command_line_prints_them_side_by_side(
+    squares: FactorData, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = fitted(squares, READS, tmp_path / "run")
+    print_scores(run.evaluate(["mig", "l2"], show=False))
+    text = " ".join(capsys.readouterr().out.split())
+    assert "metric with labels 95 % interval without 95 % interval" in text
+    assert "the encoder was given the labels at test time" in text
+
+
+def test_on_the_page_a_plain_name_means_without_labels(squares: FactorData, tmp_path: Path) -> None:
+    run = fitted(squares, READS, tmp_path / "run")
+    results = run.evaluate(["mig"], show=False)
+    shown = {metric.name: metric.value for metric in read_run(run.folder).metrics}
+    assert shown["mig"] == results["without-labels/mig"]["value"]
+    assert shown["with-labels/mig"] == results["mig"]["value"]
+    page = run.report().read_text(encoding="utf-8")
+    assert "MIG, with labels" in page
+    assert "labels were read at training, were read at test, and 48 observations were labelled (place, shade)" in page
+
+
+def test_methods_without_labels_say_so_too(squares: FactorData, tmp_path: Path) -> None:
+    run = fitted(squares, methods.VAE(width=0.1), tmp_path / "run")
+    record = json.loads((run.stage_folder(1) / "stage.json").read_text())
+    assert record["labels"] == {"training": False, "test": False}
+
+
+def test_a_budget_on_the_command_line_is_recorded(tmp_path: Path, squares: FactorData) -> None:
+    path = tmp_path / "squares.npz"
+    np.savez(path, images=squares.observations, factors=squares.factors, factor_names=["place", "shade"])
+    out = tmp_path / "run"
+    words = ["fit", str(path), "--method", "parted-vae", "--labels", "25%", "--label-factors", "shade"]
+    assert main([*words, "--width", "0.1", "--steps", "3", "--quiet", "--out", str(out)]) == 0
+    assert json.loads((out / "config.json").read_text())["labels"] == {"count": 12, "factors": ["shade"]}
+    record = json.loads((out / "stage-1" / "stage.json").read_text())["labels"]
+    assert record == {"training": True, "test": False, "count": 12, "factors": ["shade"]}
+
+
+def test_another_budget_is_another_run(squares: FactorData, tmp_path: Path) -> None:
+    keys = {ub.fit(squares, READS, steps=2, labels=n, out=tmp_path / str(n), show=False).plan.key(1) for n in (12, 24)}
+    assert len(keys) == 2
