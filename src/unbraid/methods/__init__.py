@@ -14,11 +14,16 @@ from unbraid.methods.beta_vae import VAE, BetaVAE
 from unbraid.methods.controls import Controls, MSControls
 from unbraid.methods.dip_vae import DIPVAEI, DIPVAEII
 from unbraid.methods.factor_vae import FactorVAE
+from unbraid.methods.full_vae import FullVAE
 from unbraid.methods.gaussian_mixture import GaussianMixture
 from unbraid.methods.hfvae import HFVAE
+from unbraid.methods.idvae import IDVAE
+from unbraid.methods.ivae import IVAE
 from unbraid.methods.joint_vae import JointVAE
 from unbraid.methods.ms_flow import MSFlow
 from unbraid.methods.ms_vae import MSVAE
+from unbraid.methods.parted_vae import PartedVAE
+from unbraid.methods.ss_ivae import SSIDVAE, SSIVAE
 
 METHODS: tuple[type[MethodConfig], ...] = (
     VAE,
@@ -30,6 +35,12 @@ METHODS: tuple[type[MethodConfig], ...] = (
     DIPVAEII,
     JointVAE,
     HFVAE,
+    FullVAE,
+    IVAE,
+    IDVAE,
+    SSIVAE,
+    SSIDVAE,
+    PartedVAE,
     MSVAE,
     Controls,
     MSControls,
@@ -41,18 +52,24 @@ __all__ = [
     "DIPVAEI",
     "DIPVAEII",
     "HFVAE",
+    "IDVAE",
+    "IVAE",
     "METHODS",
     "MSVAE",
+    "SSIDVAE",
+    "SSIVAE",
     "VAE",
     "AnnealedVAE",
     "BetaTCVAE",
     "BetaVAE",
     "Controls",
     "FactorVAE",
+    "FullVAE",
     "GaussianMixture",
     "JointVAE",
     "MSControls",
     "MSFlow",
+    "PartedVAE",
     "by_name",
     "describe",
     "restore",
