@@ -1,0 +1,129 @@
+"""The command line as a user meets it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from unbraid.cli import COMMANDS, main
+from unbraid.contract import small_images
+
+SMALL = ["--width", "0.1", "--steps", "3", "--quiet"]
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    return captured.err.strip()
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"unbraid {name}" in text for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main([name, "--help"])
+    assert stop.value.code == 0
+    assert f"unbraid {name}" in capsys.readouterr().out
+
+
+def test_from_data_to_report_in_one_command(squares_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    assert main(["fit", str(squares_file), "--method", "beta-tcvae", "ms-vae", *SMALL, "--out", str(out)]) == 0
+    assert (out / "report.html").stat().st_size > 10_000
+    assert {path.name for path in out.iterdir()} >= {"config.json", "environment.json", "codes.npz", "metrics.json"}
+    assert main(["report", str(out)]) == 0
+    assert main(["evaluate", str(out), "--metrics", "l1", "--quiet"]) == 0
+
+
+def test_options_reach_the_stage_they_name(squares_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    words = ["fit", str(squares_file), "--method", "beta-vae", "ms-vae", *SMALL, "--out", str(out)]
+    assert main([*words, "--2.latents", "3", "--1.beta=2.5", "--adam.lr", "1e-3"]) == 0
+    from unbraid.run import Run
+
+    (first, _), (second, _) = Run.open(out).plan.stages
+    assert (first.latents, first.beta, first.adam.lr) == (10, 2.5, 1e-3)  # type: ignore[attr-defined]
+    assert (second.latents, second.adam.lr) == (3, 1e-3)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["fti"], "there is no command 'fti'; did you mean 'fit'?"),
+        (["fit", "toys", "--method", "beta-tcvea"], "did you mean 'beta-tcvae'?"),
+        (["fit", "toyz", "--method", "vae"], "did you mean 'toys'?"),
+        (["fit", "toys", "--method", "beta-vae", "--bta", "4"], "did you mean 'beta'?"),
+        (["fit", "toys", "--method", "beta-vae", "--beta", "four"], "--beta must be a number, not 'four'"),
+        (["fit", "toys", "--method", "beta-vae", "--beta"], "--beta needs a value"),
+        (["fit", "toys", "--method", "beta-vae", "--3.beta", "4"], "names stage 3, but there are 1"),
+        (["fit", "toys", "--method", "vae", "--likelihood", "normal"], "there is no value for --likelihood"),
+        (["fit", "toys", "--method", "vae", "--data.colour", "1"], "'toys' has no option 'colour'"),
+        (["fit", "no/such/folder", "--method", "vae"], "no/such/folder"),
+        (["fit", "toys", "--steps", "3"], "the following arguments are required: --method"),
+        (["evaluate"], "name a run directory or --codes"),
+        (["evaluate", "no-such-run"], "'no-such-run' is not a run directory"),
+        (["data", "show"], "there is no action of unbraid data 'show'"),
+        (["methods", "gan"], "there is no method 'gan'"),
+        (["reproduce", "beta-tcvae/comparision"], "did you mean 'beta-tcvae/comparison'?"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_exit_code_2(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("UNBRAID_DATA", str(tmp_path / "data"))
+    assert main(words) == 2
+    text = said(capsys)
+    assert text.startswith("unbraid: ")
+    assert sentence in text
+    assert len(text.splitlines()) == 1
+    assert not (tmp_path / "runs").exists()
+
+
+def write_images(folder: Path, count: int = 3, size: int = 16) -> None:
+    folder.mkdir()
+    for number in range(count):
+        Image.fromarray(small_images(count, size).observations[number]).save(folder / f"{number}.png")
+
+
+@pytest.mark.parametrize("kind", ["empty", "broken", "mixed", "nan"])
+def test_bad_data_gets_one_sentence_and_exit_code_2(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place, expected = tmp_path / "photos", kind
+    if kind == "empty":
+        place.mkdir()
+        expected = "photos"
+    elif kind == "broken":
+        write_images(place)
+        (place / "1.png").write_bytes(b"not an image")
+        expected = "1.png"
+    elif kind == "mixed":
+        write_images(place)
+        Image.new("RGB", (9, 9)).save(place / "odd.png")
+        expected = "odd.png"
+    else:
+        place = tmp_path / "signals.npy"
+        values = np.zeros((5, 3), dtype=np.float32)
+        values[2, 1] = np.nan
+        np.save(place, values)
+        expected = "NaN"
+    words = ["fit", str(place), "--method", "vae", "--likelihood", "gaussian", "--out", str(tmp_path / "run"), *SMALL]
+    assert main(words) == 2
+    text = said(capsys)
+    assert expected in text
+    assert len(text.splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_table_of_any_model_can_be_scored(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    factors = np.stack(np.meshgrid(np.arange(5), np.arange(6)), axis=-1).reshape(-1, 2).repeat(20, axis=0)
+    np.savez(tmp_path / "codes.npz", codes=factors.astype(float), factors=factors)
+    assert main(["evaluate", "--codes", str(tmp_path / "codes.npz"), "--metrics", "mig", "--quiet"]) == 0
+    assert "1.0000" in capsys.readouterr().out

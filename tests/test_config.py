@@ -1,0 +1,53 @@
+"""Configurations: JSON and back, checked against their annotations."""
+
+import dataclasses
+import json
+
+import pytest
+
+from unbraid import methods
+from unbraid.config import digest, from_json, to_json
+from unbraid.core import Adam
+from unbraid.errors import InputError
+from unbraid.options import command_line, configure
+
+
+@pytest.mark.parametrize("cls", methods.METHODS, ids=lambda cls: cls.name)
+def test_every_method_survives_json(cls: type) -> None:
+    config = dataclasses.replace(cls(), batch_size=7)
+    assert from_json(cls, json.loads(json.dumps(to_json(config)))) == config
+    assert methods.restore(json.loads(json.dumps(methods.describe(config)))) == config
+
+
+def test_what_is_not_named_keeps_its_default() -> None:
+    assert from_json(methods.BetaVAE, {"beta": 2, "adam": {"lr": 0.5}}) == methods.BetaVAE(beta=2.0, adam=Adam(lr=0.5))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"bta": 1}, "there is no option of beta-vae 'bta'; did you mean 'beta'"),
+        ({"beta": "x"}, "beta-vae.beta must be a number, not 'x'"),
+        ({"latents": 2.5}, "beta-vae.latents must be a whole number, not 2.5"),
+        ({"latents": True}, "beta-vae.latents must be a whole number, not True"),
+        ({"adam": 3}, "beta-vae.adam must be an object of options"),
+        ({"likelihood": "gauss"}, "did you mean 'gaussian'"),
+    ],
+)
+def test_wrong_values_are_named(values: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        from_json(methods.BetaVAE, values)
+
+
+def test_equal_content_has_an_equal_digest_and_a_change_another() -> None:
+    assert digest(methods.BetaVAE()) == digest(methods.BetaVAE())
+    assert digest(methods.BetaVAE()) != digest(methods.BetaVAE(beta=4.1))
+
+
+def test_the_written_command_makes_the_same_run() -> None:
+    stages = [(methods.BetaTCVAE(beta=2.0, adam=Adam(lr=1e-3)), 10), (methods.MSVAE(latents=3), 20)]
+    words = command_line({"name": "toys", "arguments": {"objects": 5}}, stages, seed=3).split()
+    assert words[:5] == ["unbraid", "fit", "toys", "--data.objects", "5"]
+    options = words[words.index("--seed") + 2 :]
+    given = [(name.removeprefix("--"), value) for name, value in zip(options[::2], options[1::2], strict=True)]
+    assert configure([type(config) for config, _ in stages], given) == [config for config, _ in stages]
