@@ -324,7 +324,7 @@ def print_scores(results: dict[str, dict[str, object]]) -> None:
     heads = ("metric", "with labels", "95 % interval", "without", "95 % interval")
     rows = [(name, *shown(results[name]), *shown(results.get(f"without-labels/{name}", {}))) for name in names]
     print_table(heads, rows)
-    out.print("\n[dim]with labels: the encoder was given the labels at test time; without: it saw the observations alone")
+    out.print("\n[dim]with labels: the encoder was given the labels at test time; without: observations alone")
 
 
 def shown(score: dict[str, object]) -> tuple[str, str]:
