@@ -14,12 +14,25 @@ from unbraid.errors import InputError
 if TYPE_CHECKING:
     from unbraid import data, methods, metrics
     from unbraid.contract import check_method
+    from unbraid.estimator import Disentangler
     from unbraid.labels import LabelBudget
     from unbraid.run import Run, fit
 
-__all__ = ["InputError", "LabelBudget", "Run", "__version__", "check_method", "data", "fit", "methods", "metrics"]
+__all__ = [
+    "Disentangler",
+    "InputError",
+    "LabelBudget",
+    "Run",
+    "__version__",
+    "check_method",
+    "data",
+    "fit",
+    "methods",
+    "metrics",
+]
 
 _HOME = {
+    "Disentangler": "unbraid.estimator",
     "LabelBudget": "unbraid.labels",
     "Run": "unbraid.run",
     "fit": "unbraid.run",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unbraid.core import Batch, DataSpec, Stream
+from unbraid.data import cache
 from unbraid.data.base import Factor, FactorData
 from unbraid.errors import InputError
 from unbraid.labels import labelled_rows, shares
@@ -69,6 +70,7 @@ class BatchSource:
     def __init__(self, source: TrainingData, *, seed: int, device: torch.device, rank: int = 0, world: int = 1) -> None:
         self.seed, self.device, self.rank, self.world = seed, device, rank, world
         self.size = len(source.data)
+        self.source = source
         self.x = _resident(source.data.observations, device)
         self.y = None if source.y is None else _resident(source.y, device)
         self.codes = None if source.codes is None else _resident(source.codes, device)
@@ -93,6 +95,12 @@ class BatchSource:
             codes = None if self.codes is None else _pick(self.codes, place).to(self.device)
         labels = self.labels.index_select(0, index.to(self.device))
         return Batch(as_network_input(_pick(self.x, index), self.device), index, labels, y, codes)
+
+    def release(self) -> None:
+        """Give back the pages of mapped arrays: data larger than memory must not stay in it once read."""
+        for array in (self.source.data.observations, self.source.y):
+            if array is not None:
+                cache.release(array)
 
     def all_rows(self, batch_size: int) -> Iterator[Tensor]:
         """Every observation once, in order: the same for every process of a group."""

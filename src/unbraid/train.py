@@ -112,6 +112,7 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
             figures = training_step(fabric, method, players, source, job.seed, step, figures=logged)
             if figures:
                 log.line(step + 1, figures)
+                source.release()
             bar.advance(step + 1, {name.split("/")[-1]: value for name, value in figures.items()} if figures else None)
             if stop.is_set() and step + 1 < job.steps:
                 checkpoint.save(job.folder, job.key, method, players, step + 1)

@@ -1,0 +1,61 @@
+"""The scikit-learn estimator in scikit-learn's own hands."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import unbraid as ub
+from unbraid.contract import small_images
+
+SMALL = {"latents": 2, "width": 0.05}
+
+
+@parametrize_with_checks([ub.Disentangler(steps=3, options=SMALL)])
+def test_scikit_learns_own_checks(estimator, check) -> None:  # type: ignore[no-untyped-def]
+    check(estimator)
+
+
+def table(n: int = 120, seed: int = 0) -> np.ndarray:
+    """Two hidden factors behind five columns of very different scales."""
+    factors = np.random.default_rng(seed).normal(size=(n, 2))
+    return factors @ np.array([[1.0, 0, 5, 0, 100], [0, 2, 0, 30, 50]]) + np.array([0, 1, 2, 3, 1000])
+
+
+def test_a_table_comes_back_from_its_codes_on_its_own_scale() -> None:
+    x = table()
+    model = ub.Disentangler("vae", steps=400, options={"latents": 2, "width": 0.2, "scale": 0.1, "adam": {"lr": 3e-3}})
+    restored = model.fit(x).inverse_transform(model.transform(x))
+    assert restored.shape == x.shape
+    explained = 1 - ((x - restored) ** 2).sum(0) / ((x - x.mean(0)) ** 2).sum(0)
+    assert explained.min() > 0.8
+    assert model.score(x) > -0.2
+
+
+def test_it_works_in_a_pipeline_and_a_search() -> None:
+    x = table(60)
+    steps = make_pipeline(ub.Disentangler(steps=3, options=SMALL), LinearRegression())
+    assert steps.fit(x, x[:, 0]).predict(x).shape == (60,)
+    search = GridSearchCV(ub.Disentangler(options=SMALL), {"steps": [2, 3], "method": ["vae", "beta-tcvae"]}, cv=2)
+    assert search.fit(x).best_params_["steps"] in (2, 3)
+
+
+def test_images_are_encoded_and_decoded_as_images() -> None:
+    images = small_images().observations
+    model = ub.Disentangler(ub.methods.BetaVAE(width=0.1, latents=3), steps=3).fit(images)
+    codes = model.transform(images)
+    assert codes.shape == (len(images), 3)
+    made = model.inverse_transform(codes)
+    assert made.shape == images.shape
+    assert made.dtype == np.uint8
+
+
+def test_the_same_seed_gives_the_same_codes_and_an_unknown_option_is_named() -> None:
+    x = table(30)
+    model = ub.Disentangler(steps=3, options=SMALL)
+    np.testing.assert_array_equal(clone(model).fit(x).transform(x), clone(model).fit(x).transform(x))
+    with pytest.raises(ub.InputError, match="did you mean 'latents'"):
+        ub.Disentangler(options={"latent": 2}).fit(x)
