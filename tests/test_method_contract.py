@@ -29,6 +29,12 @@ SMALL: tuple[MethodConfig, ...] = (
     methods.MSControls(width=0.1, factors=("shade",), likelihood="gaussian"),
     methods.GaussianMixture(components=3),
     methods.MSFlow(width=0.02, transforms=2),
+    methods.MSGAN(width=0.1),
+    methods.CGAN(width=0.1),
+    methods.EndToEnd(width=0.1),
+    methods.JacobianSupervision(width=0.1),
+    methods.MSVAE(width=0.1, content="codes"),
+    methods.MSVAE(width=0.1, content="codes+z", encoder_sees="x"),
 )
 
 

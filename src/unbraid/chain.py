@@ -69,7 +69,7 @@ class Chain:
             if not isinstance(last, Draws):
                 raise InputError(f"{type(last).__name__} draws no observations: choose another --condition.")
             earlier = codes[-2] if len(codes) > 1 else {}
-            y = last.draw(with_given(last, codes[-1], earlier), outputs[-2] if len(outputs) > 1 else None)
+            y = last.sample_x(with_given(last, codes[-1], earlier), outputs[-2] if len(outputs) > 1 else None)
             return y, flat(codes[-1])
         return outputs[-1], flat(codes[-1])
 

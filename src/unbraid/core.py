@@ -149,7 +149,7 @@ class HasPrior(Protocol):
 class Draws(Protocol):
     """A method that can draw from p(x | codes), not only give its mean."""
 
-    def draw(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
+    def sample_x(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """A draw from p(x | codes), in the space of the observations."""
 
 

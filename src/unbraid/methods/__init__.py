@@ -11,16 +11,20 @@ from unbraid.errors import unknown
 from unbraid.methods.annealed_vae import AnnealedVAE
 from unbraid.methods.beta_tcvae import BetaTCVAE
 from unbraid.methods.beta_vae import VAE, BetaVAE
+from unbraid.methods.cgan import CGAN
 from unbraid.methods.controls import Controls, MSControls
 from unbraid.methods.dip_vae import DIPVAEI, DIPVAEII
+from unbraid.methods.end_to_end import EndToEnd
 from unbraid.methods.factor_vae import FactorVAE
 from unbraid.methods.full_vae import FullVAE
 from unbraid.methods.gaussian_mixture import GaussianMixture
 from unbraid.methods.hfvae import HFVAE
 from unbraid.methods.idvae import IDVAE
 from unbraid.methods.ivae import IVAE
+from unbraid.methods.jacobian import JacobianSupervision
 from unbraid.methods.joint_vae import JointVAE
 from unbraid.methods.ms_flow import MSFlow
+from unbraid.methods.ms_gan import MSGAN
 from unbraid.methods.ms_vae import MSVAE
 from unbraid.methods.parted_vae import PartedVAE
 from unbraid.methods.ss_ivae import SSIDVAE, SSIVAE
@@ -46,15 +50,21 @@ METHODS: tuple[type[MethodConfig], ...] = (
     MSControls,
     GaussianMixture,
     MSFlow,
+    MSGAN,
+    CGAN,
+    EndToEnd,
+    JacobianSupervision,
 )
 
 __all__ = [
+    "CGAN",
     "DIPVAEI",
     "DIPVAEII",
     "HFVAE",
     "IDVAE",
     "IVAE",
     "METHODS",
+    "MSGAN",
     "MSVAE",
     "SSIDVAE",
     "SSIVAE",
@@ -63,9 +73,11 @@ __all__ = [
     "BetaTCVAE",
     "BetaVAE",
     "Controls",
+    "EndToEnd",
     "FactorVAE",
     "FullVAE",
     "GaussianMixture",
+    "JacobianSupervision",
     "JointVAE",
     "MSControls",
     "MSFlow",

@@ -100,6 +100,6 @@ class ControlsModel(Method):
         """The mean of p(x | c, y)."""
         return likelihood.mean(self.config.likelihood, self.output(codes["c"], y))
 
-    def draw(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
+    def sample_x(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """A draw from p(x | c, y)."""
         return likelihood.sample(self.config.likelihood, self.output(codes["c"], y), self.config.scale)

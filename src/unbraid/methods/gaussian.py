@@ -36,7 +36,7 @@ class GaussianVAE(Method, ABC):
         super().__init__()
         check_likelihood(config.likelihood, data)
         self.data = data
-        self.likelihood, self.scale = config.likelihood, config.scale
+        self.likelihood, self.scale, self.latents = config.likelihood, config.scale, config.latents
         self.encoder = Encoder(data.shape, 2 * config.latents, network=config.network, width=config.width)
         self.decoder = decoder(config.latents, data.shape, network=config.network, width=config.width)
 
@@ -56,9 +56,17 @@ class GaussianVAE(Method, ABC):
         """q(z | x), under the key `z`."""
         return {"z": self.posterior(x)}
 
+    def prior(self, n: int) -> dict[str, Posterior]:
+        """z ~ N(0, 1)."""
+        return {"z": DiagonalGaussian.standard(n, self.latents, next(self.parameters()))}
+
     def decode(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """The mean of p(x | z)."""
         return likelihood.mean(self.likelihood, self.decoder(codes["z"]))
+
+    def sample_x(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
+        """A draw from p(x | z)."""
+        return likelihood.sample(self.likelihood, self.decoder(codes["z"]), self.scale)
 
 
 def check_likelihood(name: Likelihood, data: DataSpec) -> None:

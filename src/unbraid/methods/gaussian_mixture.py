@@ -105,7 +105,7 @@ class GaussianMixtureModel(Method):
         """The centre of the component; between components, a weighted mean of their centres."""
         return logit_space.leave(self._weights(codes["c"]) @ self.means, self.shape)
 
-    def draw(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
+    def sample_x(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """A draw from the component."""
         weights = self._weights(codes["c"])
         t = weights @ self.means

@@ -16,6 +16,7 @@ from unbraid.methods.ms_vae import given
 from unbraid.nets.stacks import scaled
 from unbraid.ops import logit_space
 from unbraid.ops.gaussian import DiagonalGaussian
+from unbraid.ops.given import Point
 
 UNITS = 1000
 
@@ -92,28 +93,12 @@ class MSFlowModel(Method):
 
     def prior(self, n: int) -> dict[str, Posterior]:
         """Standard normal noise."""
-        zeros = self.centre.new_zeros(n, self.values)
-        return {"z": DiagonalGaussian(zeros, zeros)}
+        return {"z": DiagonalGaussian.standard(n, self.values, self.centre)}
 
     def decode(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """f(z; y)."""
         standard = self.distribution(given(y)).transform.inv(codes["z"])
         return logit_space.leave(standard * self.spread + self.centre, self.shape)
-
-
-@dataclass(frozen=True)
-class Point:
-    """A code that is known exactly."""
-
-    mean: Tensor  # [b, latent]
-
-    def rsample(self) -> Tensor:
-        """The point itself."""
-        return self.mean
-
-    def kl_per_latent(self) -> Tensor:
-        """Infinite: a point is infinitely far from every prior that has a density."""
-        return torch.full_like(self.mean, torch.inf)
 
 
 def log_density(

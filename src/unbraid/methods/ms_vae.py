@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from torch import Tensor, nn
 
@@ -13,6 +13,7 @@ from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, T
 from unbraid.errors import InputError
 from unbraid.methods.gaussian import check_likelihood
 from unbraid.nets.adain import AdainMaps, AdainVectors, residual_trunk
+from unbraid.nets.from_codes import DecoderFromCodes
 from unbraid.ops import likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
 from unbraid.ops.likelihood import Likelihood
@@ -30,6 +31,16 @@ class MSVAE(LaterStage):
     width: float = option(1.0, "fraction of the paper's units in every layer")
     batch_size: int = option(32, "observations in a training batch, over all devices")
     adam: Adam = option(Adam(), "optimiser")
+    # Appendix L: M2 is codes+z, M3 is codes, M4 is y; M5 is codes+z and x after a plain VAE, with a greater beta.
+    content: Literal["y", "codes", "codes+z"] = option(
+        "y", "what the decoder starts from: y; stage 1's codes in its place; or codes and z side by side, without AdaIN"
+    )
+    encoder_sees: Literal["residual", "x"] = option("residual", "what z is inferred from: x − y, or x")
+
+    @property
+    def uses_codes(self) -> bool:
+        """Only where codes take the place of y."""
+        return self.content != "y"
 
     def build(self, data: DataSpec) -> MSVAEModel:
         """The untrained second stage."""
@@ -42,23 +53,27 @@ class MSVAEModel(Method):
     def __init__(self, config: MSVAE, data: DataSpec) -> None:
         super().__init__()
         check_likelihood(config.likelihood, data)
-        self.config = config
+        self.config, self.uses_codes = config, config.uses_codes
         trunk, features = residual_trunk(data.shape, config.width)
         self.encoder = nn.Sequential(trunk, nn.Linear(features, 2 * config.latents))
-        if data.is_image:
-            self.decoder: nn.Module = AdainMaps(data.shape, config.latents, config.width)
+        if config.uses_codes:
+            self.decoder: nn.Module = DecoderFromCodes(
+                data.shape, data.codes, config.latents, config.width, concatenate=config.content == "codes+z"
+            )
+        elif data.is_image:
+            self.decoder = AdainMaps(data.shape, config.latents, config.width)
         else:
             self.decoder = AdainVectors(data.shape[0], config.latents, config.width)
 
     def posterior(self, x: Tensor, y: Tensor) -> DiagonalGaussian:
         """q(z | x, y), from the residual."""
-        return DiagonalGaussian.from_parameters(self.encoder(x - y))
+        return DiagonalGaussian.from_parameters(self.encoder(x - y if self.config.encoder_sees == "residual" else x))
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | y, z) + β·KL[q(z | x, y) ‖ p(z)]."""
         y = given(batch.y)
         q = self.posterior(batch.x, y)
-        output = self.decoder(y, q.rsample())
+        output = self.decoder(y if batch.codes is None else batch.codes, q.rsample())
         reconstruction = likelihood.nll(self.config.likelihood, output, batch.x, self.config.scale)
         kl = q.kl()
         return Terms(reconstruction + self.config.beta * kl, reconstruction=reconstruction, kl=kl)
@@ -73,11 +88,16 @@ class MSVAEModel(Method):
 
     def decode(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """The mean of p(x | y, z)."""
-        return likelihood.mean(self.config.likelihood, self.decoder(given(y), codes["z"]))
+        content = codes["given"] if self.uses_codes else given(y)
+        return likelihood.mean(self.config.likelihood, self.decoder(content, codes["z"]))
+
+    def prior(self, n: int) -> dict[str, Posterior]:
+        """z ~ N(0, 1)."""
+        return {"z": DiagonalGaussian.standard(n, self.config.latents, next(self.parameters()))}
 
 
 def given(y: Tensor | None) -> Tensor:
     """y, which a second stage cannot do without."""
     if y is None:
-        raise InputError("ms-vae is a second stage: name a first one, as in --method beta-tcvae ms-vae.")
+        raise InputError("this is a later stage: name a first one, as in --method beta-tcvae ms-vae.")
     return y

@@ -41,6 +41,12 @@ class DiagonalGaussian:
         mean, log_var = parameters.chunk(2, dim=1)
         return DiagonalGaussian(mean, log_var)
 
+    @staticmethod
+    def standard(n: int, latents: int, like: Tensor) -> DiagonalGaussian:
+        """The prior itself for n observations, where the tensor `like` lives."""
+        zeros = like.new_zeros(n, latents)
+        return DiagonalGaussian(zeros, zeros)
+
     def rsample(self) -> Tensor:
         """mean + σ·ε, with gradient to both."""
         return self.mean + (0.5 * self.log_var).exp() * torch.randn_like(self.mean)

@@ -1,4 +1,4 @@
-"""Variables that are given, not inferred: codes of a method whose factors are known."""
+"""Codes about which nothing is uncertain: points, and variables that are given."""
 
 from __future__ import annotations
 
@@ -7,6 +7,21 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Point:
+    """A code that is known exactly."""
+
+    mean: Tensor  # [b, latent]
+
+    def rsample(self) -> Tensor:
+        """The point itself."""
+        return self.mean
+
+    def kl_per_latent(self) -> Tensor:
+        """Infinite: a point is infinitely far from every prior that has a density."""
+        return torch.full_like(self.mean, torch.inf)
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def leave(t: Tensor, shape: tuple[int, ...]) -> Tensor:
     if len(shape) != 3:
         return t
     p = (t.sigmoid() - MARGIN) / (1 - 2 * MARGIN)
-    return ((LEVELS * p - 0.5) / (LEVELS - 1)).clamp(0, 1).unflatten(1, shape)
+    return ((LEVELS * p - 0.5) / (LEVELS - 1)).clamp(0, 1).unflatten(1, shape)  # type: ignore[no-any-return]
 
 
 def dimension(shape: tuple[int, ...]) -> int:

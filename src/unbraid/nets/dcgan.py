@@ -1,0 +1,59 @@
+"""DCGAN (Radford et al. 2016): stride-2 4×4 convolutions 64-128-256-512, batch norm, leaky units in the critic."""
+
+from __future__ import annotations
+
+from math import prod
+
+import torch
+from torch import Tensor, nn
+
+from unbraid.nets.critic import SLOPE
+from unbraid.nets.stacks import VECTOR_UNITS, map_sizes, scaled, upsampling
+
+
+class PairCritic(nn.Module):
+    """log p(x | condition)/p_G(x | condition) of pairs; batch norm on all maps but the first."""
+
+    def __init__(self, shape: tuple[int, ...], condition: tuple[int, ...], width: float) -> None:
+        super().__init__()
+        self.spatial = len(condition) == 3
+        if len(shape) == 1:
+            units = scaled(VECTOR_UNITS, width)
+            layers: list[nn.Module] = [nn.Linear(shape[0] + condition[0], units), nn.LeakyReLU(SLOPE)]
+            layers += [nn.Linear(units, units), nn.LeakyReLU(SLOPE), nn.Linear(units, 1)]
+        else:
+            maps = map_sizes(shape)
+            channels = [shape[0] + condition[0], *(scaled(64 * 2**step, width) for step in range(len(maps) - 1))]
+            layers = []
+            for step, (before, after) in enumerate(zip(channels[:-1], channels[1:], strict=True)):
+                norm = [nn.BatchNorm2d(after)] if step else []
+                layers += [nn.Conv2d(before, after, 4, stride=2, padding=1), *norm, nn.LeakyReLU(SLOPE)]
+            layers += [nn.Flatten(), nn.Linear(channels[-1] * prod(maps[-1]), 1)]
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, x: Tensor, condition: Tensor) -> Tensor:
+        """The log-ratio, [b]; a condition without space fills planes of its own."""
+        if x.ndim == 4 and not self.spatial:
+            condition = condition[:, :, None, None].expand(-1, -1, *x.shape[2:])
+        pair = torch.cat((x, condition), dim=1)
+        if x.ndim == 4:
+            pair = pair.contiguous(memory_format=torch.channels_last)
+        return self.layers(pair).squeeze(1)  # type: ignore[no-any-return]
+
+
+def generator(inputs: int, shape: tuple[int, ...], width: float) -> nn.Sequential:
+    """DCGAN's generator: from codes to logits of x, with batch norm after every layer but the last."""
+    if len(shape) == 1:
+        units = scaled(VECTOR_UNITS, width)
+        layers: list[nn.Module] = []
+        for before in (inputs, units):
+            layers += [nn.Linear(before, units), nn.BatchNorm1d(units), nn.ReLU()]
+        return nn.Sequential(*layers, nn.Linear(units, shape[0]))
+    maps = map_sizes(shape)[::-1]
+    channels = [*(scaled(64 * 2**step, width) for step in range(len(maps) - 1))][::-1]
+    lowest = (channels[0], *maps[0])
+    layers = [nn.Linear(inputs, prod(lowest)), nn.Unflatten(1, lowest), nn.BatchNorm2d(channels[0]), nn.ReLU()]
+    for step in range(len(maps) - 2):
+        layers += [upsampling(channels[step], channels[step + 1], maps[step], maps[step + 1], kernel=4)]
+        layers += [nn.BatchNorm2d(channels[step + 1]), nn.ReLU()]
+    return nn.Sequential(*layers, upsampling(channels[-1], shape[0], maps[-2], maps[-1], kernel=4))

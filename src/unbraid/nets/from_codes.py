@@ -1,0 +1,56 @@
+"""MS-VAE's decoder where it starts from codes in place of an image: the upper half of `AdainMaps`."""
+
+from __future__ import annotations
+
+from math import prod
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from unbraid.nets.adain import Styles, adain, halvings
+from unbraid.nets.stacks import VECTOR_UNITS, scaled, upsampling
+
+
+class DecoderFromCodes(nn.Module):
+    """p(x | c, z): c through a fully connected layer and the transposed convolutions, z through AdaIN.
+
+    With `concatenate`, z comes in beside c instead, and nothing is normalised.
+    """
+
+    def __init__(
+        self, shape: tuple[int, ...], content: int, latents: int, width: float, *, concatenate: bool = False
+    ) -> None:
+        super().__init__()
+        self.concatenate = concatenate
+        inputs = content + latents if concatenate else content
+        if len(shape) == 1:
+            units = scaled(VECTOR_UNITS, width)
+            self.start = nn.Sequential(nn.Linear(inputs, units), nn.ReLU())
+            self.up = nn.ModuleList(nn.Linear(units, units) for _ in range(2))
+            self.out: nn.Module = nn.Linear(units, shape[0])
+            sites = [units] * 2
+        else:
+            maps = halvings(shape)[::-1]  # from the smallest map up to the image
+            channels = [scaled(64 * 2**step, width) for step in range(len(maps) - 1)][::-1]
+            lowest = (channels[0], *maps[0])
+            self.start = nn.Sequential(nn.Linear(inputs, prod(lowest)), nn.ReLU(), nn.Unflatten(1, lowest))
+            self.up = nn.ModuleList(
+                upsampling(channels[step], channels[step + 1], maps[step], maps[step + 1], kernel=5)
+                for step in range(len(channels) - 1)
+            )
+            self.out = upsampling(channels[-1], shape[0], maps[-2], maps[-1], kernel=5)
+            sites = channels[1:]
+        if not concatenate:
+            self.styles = Styles(latents, sites, units=scaled(128, width))
+
+    def forward(self, c: Tensor, z: Tensor) -> Tensor:
+        """Logits of x, or its mean for vectors."""
+        h = self.start(torch.cat((c, z), dim=1) if self.concatenate else c)
+        if h.ndim == 4:
+            h = h.contiguous(memory_format=torch.channels_last)
+        styles = [] if self.concatenate else self.styles(z)
+        for number, layer in enumerate(self.up):
+            h = layer(h)
+            h = F.relu(h if self.concatenate else adain(h, *styles[number]))
+        return self.out(h)  # type: ignore[no-any-return]
