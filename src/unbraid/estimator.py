@@ -83,7 +83,7 @@ class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"codes must be [n, {len(self.code_names_)}], not {tuple(codes.shape)}.")
         groups = {key: torch.empty(0, size) for key, size in self.group_sizes_.items()}
         made = [as_stored(self.chain_.decode([unflat(part, groups)])[-1]) for part in codes.split(256)]
-        observations = np.concatenate(made)
+        observations: NDArray[Any] = np.concatenate(made)
         return observations if observations.ndim == 4 else observations * self.scale_ + self.mean_
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -124,11 +124,12 @@ class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if first:
                 self.n_features_in_ = int(np.prod(images.shape[1:]))
             return images
-        table = validate_data(self, X, reset=first, dtype=np.float64, ensure_min_samples=2 if first else 1)
+        least = 2 if first else 1
+        table: NDArray[Any] = validate_data(self, X, reset=first, dtype=np.float64, ensure_min_samples=least)
         if first:
             spread = table.std(axis=0)
-            self.mean_ = table.mean(axis=0) if self.standardize else np.zeros(table.shape[1])
-            self.scale_ = np.where(spread > 0, spread, 1.0) if self.standardize else np.ones(table.shape[1])
+            self.mean_: NDArray[Any] = table.mean(axis=0) if self.standardize else np.zeros(table.shape[1])
+            self.scale_: NDArray[Any] = np.where(spread > 0, spread, 1.0) if self.standardize else np.ones(table.shape[1])
         return ((table - self.mean_) / self.scale_).astype(np.float32)
 
     @staticmethod

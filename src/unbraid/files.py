@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,6 +72,16 @@ def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
     """Write named arrays as `.npz`."""
     with complete_file(path) as place, place.open("wb") as file:
         np.savez(file, **arrays)
+
+
+def link(source: Path, target: Path) -> None:
+    """The same file at another place, without a copy where the disk allows it."""
+    target.unlink(missing_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:
+        with complete_file(target) as place:
+            shutil.copyfile(source, place)
 
 
 def _plain(value: Any) -> Any:

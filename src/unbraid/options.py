@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 from unbraid.config import from_json, label, parse, to_json
 from unbraid.core import MethodConfig
 from unbraid.errors import InputError, unknown
+from unbraid.labels import LabelPlan
 
 
 def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -84,11 +85,15 @@ def assign(cls: type, values: dict[str, Any], path: Sequence[str], text: str) ->
         assign(hint, values[path[0]], path[1:], text)
 
 
-def command_line(data: Mapping[str, Any], stages: Sequence[tuple[MethodConfig, int]], seed: int) -> str:
+def command_line(
+    data: Mapping[str, Any], stages: Sequence[tuple[MethodConfig, int]], seed: int, labels: LabelPlan | None = None
+) -> str:
     """The command that makes a run, for runs that were not made by one."""
     words = ["unbraid fit", str(data["name"])]
     words += [f"--data.{name} {value}" for name, value in (data["arguments"] or {}).items()]
     words += ["--method", *(config.name for config, _ in stages)]
+    if labels is not None:
+        words += [f"--labels {labels.count}", "--label-factors", *labels.factors]
     words += ["--steps", *(str(steps) for _, steps in stages), f"--seed {seed}"]
     for number, (config, _) in enumerate(stages, 1):
         prefix = f"{number}." if len(stages) > 1 else ""

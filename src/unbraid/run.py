@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import os
-import platform
-import shutil
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,21 +16,22 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unbraid import checkpoint, methods
-from unbraid._version import __version__
-from unbraid.batches import TrainingData, as_network_input, as_stored, mix
+from unbraid.batches import TrainingData, as_network_input, as_stored
+from unbraid.between import made_by_earlier_stages
 from unbraid.chain import Chain, flat, means
 from unbraid.codes import CodeTable, choose_rows, code_table, encode_batches, factor_columns
-from unbraid.config import from_json, to_json
-from unbraid.core import HasTarget, LaterStage, Method, MethodConfig
+from unbraid.config import from_json
+from unbraid.core import HasTarget, Method, MethodConfig
 from unbraid.data import load as load_data
 from unbraid.data.base import FactorData
 from unbraid.errors import InputError, unknown
-from unbraid.files import complete_file, read_json, write_arrays, write_json
+from unbraid.files import link, read_json, write_arrays, write_json
 from unbraid.labels import LabelBudget, LabelPlan
+from unbraid.options import command_line
 from unbraid.plan import FORMAT, Plan, differences
 from unbraid.progress import Steps
 from unbraid.tensors import read_tensors
-from unbraid.train import Job, Machine, train
+from unbraid.train import Job, Machine, environment, train
 
 ENCODE_BATCH = 256
 ENCODED_ROWS = 50_000  # of a larger data set, a random part of this size is encoded unless more are asked for
@@ -152,6 +149,8 @@ class Run:
                 what = "; ".join(changes[:2])
                 raise InputError(f"{str(self.folder)!r} holds another run ({what}); choose another --out or delete it.")
             return
+        if command is None and self.plan.data["arguments"] is not None:
+            command = command_line(self.plan.data, self.plan.stages, self.plan.seed, self.plan.labels)
         write_json(path, self.plan.to_json() | {"command": command})
         write_json(self.folder / "environment.json", environment(machine))
 
@@ -232,43 +231,8 @@ class Run:
     def conditioning(
         self, number: int, *, show: bool = True
     ) -> tuple[NDArray[np.uint8] | NDArray[np.float32], NDArray[np.float32] | None]:
-        """y for stage `number`: what the stages before it make of the data, [draws·n, …], computed once and kept.
-
-        Beside it, where the stage uses them, the codes that y was made from, [draws·n, code].
-        """
-        config = self.plan.stages[number - 1][0]
-        if not isinstance(config, LaterStage):
-            raise InputError(f"{config.name} is not made to follow another stage.")
-        name = f"{config.condition}-{config.draws}.npy"
-        paths = [self.stage_folder(number - 1) / f"y-{name}"]
-        if config.uses_codes:
-            paths.append(self.stage_folder(number - 1) / f"codes-{name}")
-        if not all(path.is_file() for path in paths):
-            self._condition(number, config, paths, show)
-        arrays = [np.load(path, mmap_mode="c") for path in paths]
-        return arrays[0], arrays[1] if config.uses_codes else None
-
-    def _condition(self, number: int, config: LaterStage, paths: Sequence[Path], show: bool) -> None:
-        earlier, n = self.chain_before(number), len(self.data)
-        total = config.draws * n
-        shapes = [self.data.observations.shape[1:], (self.codes_before(number) if config.uses_codes else 0,)]
-        types = [self.data.observations.dtype, np.dtype(np.float32)]
-        torch.manual_seed(mix(self.plan.seed, "y"))
-        with ExitStack() as stack:
-            bar = stack.enter_context(Steps(f"y for stage {number}", total, show=show))
-            places = [stack.enter_context(complete_file(path)) for path in paths]
-            files = [
-                np.lib.format.open_memmap(place, "w+", dtype, (total, *shape))
-                for place, dtype, shape in zip(places, types, shapes, strict=False)
-            ]
-            for start in range(0, total, ENCODE_BATCH):
-                rows = np.arange(start, min(start + ENCODE_BATCH, total)) % n
-                y, codes = earlier.condition(self.observations(rows), self.labels(rows, shown=True), config.condition)
-                for file, part in zip(files, (as_stored(y), codes.float().cpu().numpy()), strict=False):
-                    file[start : start + len(rows)] = part
-                bar.advance(start + len(rows))
-            for file in files:
-                file.flush()
+        """y for stage `number`, and the codes it was made from where the stage uses them: computed once and kept."""
+        return made_by_earlier_stages(self, number, show)
 
     def observations(self, rows: NDArray[np.int64]) -> Tensor:
         """Rows of the data set as networks see them."""
@@ -376,26 +340,3 @@ def check_observations(x: NDArray[Any], data: FactorData) -> None:
             f"observations must be {expected.dtype} of shape [n, {', '.join(map(str, expected.shape[1:]))}], "
             f"not {x.dtype} of shape {list(x.shape)}."
         )
-
-
-def link(source: Path, target: Path) -> None:
-    """The same file at another place, without a copy where the disk allows it."""
-    target.unlink(missing_ok=True)
-    try:
-        os.link(source, target)
-    except OSError:
-        with complete_file(target) as place:
-            shutil.copyfile(source, place)
-
-
-def environment(machine: Machine) -> dict[str, Any]:
-    """What the run was made with."""
-    return {
-        "unbraid": __version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "system": f"{platform.system()} {platform.machine()}",
-        "threads": torch.get_num_threads(),
-        "machine": to_json(machine),
-    }

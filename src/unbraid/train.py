@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import platform
 import signal
 import threading
 import time
@@ -15,12 +16,15 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, cast
 
+import numpy as np
 import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from unbraid import checkpoint
+from unbraid._version import __version__
 from unbraid.batches import BatchSource, TrainingData, mix
+from unbraid.config import to_json
 from unbraid.core import Method, MethodConfig, Prepares, Terms, Update
 from unbraid.errors import InputError, Interrupted
 from unbraid.progress import Steps
@@ -31,12 +35,26 @@ LOG_POINTS = 200  # lines of log.jsonl that a run should have, at least
 
 @dataclass(frozen=True)
 class Machine:
-    """Where to train: device, how many of them, numerical precision, and how often state is saved."""
+    """Where to train: device, how many of them, numerical precision, how often state is saved and when it is kept."""
 
     accelerator: str = "auto"
     devices: int = 1
     precision: str = "32-true"
     checkpoint_seconds: float = 60.0
+    keep: tuple[int, ...] = ()  # steps after which a copy of the weights is kept, for curves over training
+
+
+def environment(machine: Machine) -> dict[str, Any]:
+    """What the run was made with."""
+    return {
+        "unbraid": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": np.__version__,
+        "system": f"{platform.system()} {platform.machine()}",
+        "threads": torch.get_num_threads(),
+        "machine": to_json(machine),
+    }
 
 
 @dataclass(frozen=True)
@@ -114,6 +132,8 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
                 log.line(step + 1, figures)
                 source.release()
             bar.advance(step + 1, {name.split("/")[-1]: value for name, value in figures.items()} if figures else None)
+            if leader and step + 1 in machine.keep:
+                checkpoint.keep(job.folder, job.key, method, step + 1)
             if stop.is_set() and step + 1 < job.steps:
                 checkpoint.save(job.folder, job.key, method, players, step + 1)
                 raise Interrupted(f"stopped at step {step + 1} of {job.steps}; repeat the command to go on from there.")
