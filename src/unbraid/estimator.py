@@ -129,8 +129,9 @@ class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if first:
             spread = table.std(axis=0)
             self.mean_: NDArray[Any] = table.mean(axis=0) if self.standardize else np.zeros(table.shape[1])
-            self.scale_: NDArray[Any] = np.where(spread > 0, spread, 1.0) if self.standardize else np.ones(table.shape[1])
-        return ((table - self.mean_) / self.scale_).astype(np.float32)
+            self.scale_: NDArray[Any] = np.where(spread > 0, spread, 1.0) if self.standardize else np.ones_like(spread)
+        scaled: NDArray[np.float32] = ((table - self.mean_) / self.scale_).astype(np.float32)
+        return scaled
 
     @staticmethod
     def _input(observations: NDArray[Any]) -> torch.Tensor:
