@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -47,6 +49,10 @@ class TrainingData:
     y: NDArray[np.uint8] | NDArray[np.float32] | None = None  # [draws·n, …]; draw k of row i stands at k·n + i
     codes: NDArray[np.float32] | None = None  # [draws·n, code], in the same order
     factors: tuple[Factor, ...] | None = None  # what the labels are labels of; None: the data set's factors
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For other processes: mapped files are sent by name, not by content."""
+        return _restore, (self.data, self.labels, _sent(self.y), _sent(self.codes), self.factors)
 
     @property
     def spec(self) -> DataSpec:
@@ -124,6 +130,15 @@ class BatchSource:
             order = rows[torch.randperm(len(rows), generator=generator)]
             self._orders[update, stream] = (epoch, order)
         return order[position * size : (position + 1) * size]
+
+
+def _sent(array: NDArray[Any] | None) -> NDArray[Any] | Path | None:
+    return Path(array.filename) if isinstance(array, np.memmap) and array.filename else array
+
+
+def _restore(data: FactorData, labels: Any, y: Any, codes: Any, factors: Any) -> TrainingData:
+    opened = [np.load(part, mmap_mode="c") if isinstance(part, Path) else part for part in (y, codes)]
+    return TrainingData(data, labels, *opened, factors)
 
 
 def _resident(array: NDArray[np.uint8] | NDArray[np.float32], device: torch.device) -> Tensor:

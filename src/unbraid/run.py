@@ -329,7 +329,9 @@ def target_data(data: FactorData, config: MethodConfig) -> FactorData:
         return data
     if config.target not in data.targets:
         raise unknown(f"target of {data.name}", config.target, data.targets)
-    return dataclasses.replace(data, observations=data.targets[config.target]())
+    made = data.targets[config.target]()
+    # Not what `load` would give, so nothing may take it for that.
+    return dataclasses.replace(data, observations=made, arguments=None, known_fingerprint=None, targets={})
 
 
 def check_observations(x: NDArray[Any], data: FactorData) -> None:

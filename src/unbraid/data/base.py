@@ -77,6 +77,12 @@ class FactorData:
         factors = ", ".join(shown if len(shown) <= 8 else [*shown[:6], f"… {len(shown)} in all"])
         return f"FactorData({self.name!r}, {len(self)} × {self.shape}, factors: {factors or 'none'})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For other processes: as the call that loads it, so that gigabytes on disk are not sent through a pipe."""
+        if self.arguments is None:
+            return FactorData, (self.name, self.observations, self.factors, self.factor_info, self.known_fingerprint)
+        return load_again, (self.name, dict(self.arguments))
+
     def __len__(self) -> int:
         return len(self.observations)
 
@@ -125,3 +131,10 @@ class FactorData:
         return FactorData(
             name or self.name, self.observations[rows], self.factors[rows], self.factor_info, targets=targets
         )
+
+
+def load_again(name: str, arguments: dict[str, Any]) -> FactorData:
+    """The data set that `load` gave in another process."""
+    from unbraid.data.loading import load
+
+    return load(name, **arguments)
