@@ -24,6 +24,7 @@ def part_file(path: Path) -> Iterator[Path]:
         yield place
         with place.open("rb+") as file:
             os.fsync(file.fileno())
+        place.chmod(0o666 & ~_umask())  # some writers make files for their owner alone
         place.replace(path)
     finally:
         place.unlink(missing_ok=True)
@@ -82,6 +83,13 @@ def link(source: Path, target: Path) -> None:
     except OSError:
         with complete_file(target) as place:
             shutil.copyfile(source, place)
+
+
+def _umask() -> int:
+    """The permissions that this process withholds; the system tells only by setting them."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _plain(value: Any) -> Any:
