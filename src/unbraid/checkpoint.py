@@ -64,6 +64,16 @@ def finish(folder: Path, key: str, method: Method) -> None:
         path.unlink(missing_ok=True)
 
 
+def keep(folder: Path, key: str, method: Method, step: int) -> None:
+    """Write a copy of the weights after `step` steps that stays when the stage is finished."""
+    write_tensors(folder / f"weights-{step:09d}.safetensors", method.state_dict(), {"key": key, "step": str(step)})
+
+
+def kept(folder: Path) -> dict[int, Path]:
+    """The copies that were kept, by step."""
+    return {int(path.stem.removeprefix("weights-")): path for path in sorted(folder.glob("weights-*.safetensors"))}
+
+
 def newest_first(folder: Path) -> list[Path]:
     """The checkpoints of a folder."""
     return sorted(folder.glob("checkpoint-*.safetensors"), reverse=True)

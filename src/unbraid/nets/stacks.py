@@ -11,16 +11,17 @@ from torch import Tensor, nn
 
 from unbraid.errors import InputError
 
-NetworkName = Literal["auto", "conv", "conv-bn", "conv-celeba", "mlp"]
+NetworkName = Literal["auto", "conv", "conv-bn", "conv-celeba", "conv-mnist", "mlp"]
 
 
 @dataclass(frozen=True)
 class ConvStack:
-    """A convolutional stack as a paper's appendix lists it, for 64×64 images."""
+    """A convolutional stack as a paper's appendix lists it, for 64×64 images unless said otherwise."""
 
     channels: tuple[int, ...]  # of the 4×4 stride-2 convolutions
     hidden: int  # units of the layer between maps and codes
     batch_norm: bool
+    upward: tuple[int, ...] = ()  # of the decoder's maps, the smallest first, where it is not the encoder's mirror
 
 
 CONV_STACKS = {
@@ -29,6 +30,8 @@ CONV_STACKS = {
     # Chen et al. 2018, appendix H.1: 3-D faces and chairs; CelebA.
     "conv-bn": ConvStack((32, 32, 64, 64), 512, batch_norm=True),
     "conv-celeba": ConvStack((64, 128, 128, 256), 512, batch_norm=True),
+    # Dupont 2018; Hajimiri et al. 2021, table 3: MNIST at 32×32.
+    "conv-mnist": ConvStack((32, 64, 64), 256, batch_norm=False, upward=(64, 32, 32)),
 }
 # Chen et al. 2018, appendix H.1: the fully connected nets for dSprites. MS-VAE, appendix C: 400 units for traces.
 IMAGE_UNITS, VECTOR_UNITS = 1200, 400
@@ -68,7 +71,10 @@ def decoder(
         return nn.Sequential(*layers, nn.Linear(units, prod(shape)), nn.Unflatten(1, shape))
     stack = CONV_STACKS[chosen]
     maps = map_sizes(shape)[::-1]  # from the smallest map up to the image
-    channels = (*widths(stack, len(maps) - 1, width)[::-1], shape[0])
+    upward = widths(stack, len(maps) - 1, width)[::-1]
+    if len(stack.upward) == len(upward):
+        upward = tuple(scaled(c, width) for c in stack.upward)
+    channels = (*upward, shape[0])
     hidden, lowest = scaled(stack.hidden, width), (channels[0], *maps[0])
     hidden_norm = [nn.BatchNorm1d(hidden)] if stack.batch_norm else []
     layers = [nn.Linear(inputs, hidden), *hidden_norm, nn.ReLU(), nn.Linear(hidden, prod(lowest))]

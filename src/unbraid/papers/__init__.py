@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from unbraid.papers import parted_vae
 from unbraid.papers.beta_tcvae import COMPARISON
 from unbraid.papers.reproduce import reproduce
 from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
 
-STUDIES: dict[str, Study] = {study.name: study for study in (COMPARISON,)}
+STUDIES: dict[str, Study] = {study.name: study for study in (COMPARISON, parted_vae.STUDY)}
 
 __all__ = ["SCALES", "STUDIES", "Finished", "Scale", "Study", "Trial", "reproduce"]

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from unbraid.config import digest, to_json
 from unbraid.core import MethodConfig
+from unbraid.labels import LabelBudget
 from unbraid.run import Run
 
 Scale = Literal["smoke", "desk", "paper"]
@@ -26,11 +27,14 @@ class Trial:
     steps: tuple[int, ...]
     seed: int
     arguments: Mapping[str, Any] = field(default_factory=dict)  # of the data set
+    labels: LabelBudget | None = None  # that its stages may see
+    keep: tuple[int, ...] = ()  # steps after which the weights are kept for curves over training
 
     @property
     def folder(self) -> str:
         """The name of its run directory: readable, and different for different settings."""
         setting = [self.data, dict(self.arguments), [(s.name, to_json(s)) for s in self.stages], list(self.steps)]
+        setting += [] if self.labels is None else [to_json(self.labels)]
         return f"{'+'.join(stage.name for stage in self.stages)}-{digest(setting)[:6]}-seed{self.seed}"
 
 

@@ -1,0 +1,51 @@
+"""Curves over training, and the baseline that sees nothing but labels."""
+
+from pathlib import Path
+
+import torch
+
+import unbraid as ub
+from unbraid import checkpoint, methods
+from unbraid.contract import check_method, small_images
+from unbraid.core import DataSpec
+from unbraid.data.base import Factor
+from unbraid.papers.parted_vae import BASELINE, PARTED, Classifier, trials
+from unbraid.tensors import read_tensors
+from unbraid.train import Machine
+
+DATA = small_images()
+
+
+def test_weights_kept_on_the_way_are_those_of_a_shorter_run(tmp_path: Path) -> None:
+    config = methods.PartedVAE(width=0.1, attention_steps=2)
+    long = ub.fit(DATA, config, steps=5, out=tmp_path / "long", machine=Machine("cpu", keep=(3, 5)), show=False)
+    short = ub.fit(DATA, config, steps=3, out=tmp_path / "short", machine=Machine("cpu"), show=False)
+    kept = checkpoint.kept(long.stage_folder(1))
+    assert list(kept) == [3, 5]
+    there, here = read_tensors(kept[3])[0], read_tensors(short.stage_folder(1) / checkpoint.WEIGHTS)[0]
+    assert all(torch.equal(there[name], here[name]) for name in here)
+
+
+def test_the_baseline_keeps_the_contract() -> None:
+    check_method(Classifier(width=0.1), processes=1)
+
+
+def test_both_see_the_same_labels_through_the_same_encoder() -> None:
+    for parted, baseline in zip(*[iter(trials("paper"))] * 2, strict=True):
+        assert (parted.group, baseline.group) == (PARTED, BASELINE)
+        assert (parted.labels, parted.seed, parted.data) == (baseline.labels, baseline.seed, baseline.data)
+        one, other = parted.stages[0], baseline.stages[0]
+        assert isinstance(one, methods.PartedVAE)
+        assert isinstance(other, Classifier)
+        assert (one.network, one.width, one.label_adam) == (other.network, other.width, other.adam)
+
+
+def test_the_paper_scale_is_the_papers() -> None:
+    parted = trials("paper")[0]
+    config = parted.stages[0]
+    assert isinstance(config, methods.PartedVAE)
+    assert parted.steps == (60 * 60_000 // 64,)
+    assert (config.latents, config.class_latents, config.capacity_steps) == (6, 10, 100_000)
+    digits = DataSpec((1, 32, 32), 60_000, (Factor("digit", 10, "categorical"),), ((0.0, 9.0),), labelled=256)
+    layers = [m for m in config.build(digits).decoder if isinstance(m, torch.nn.ConvTranspose2d | torch.nn.Linear)]
+    assert [m.weight.shape[0] for m in layers] == [256, 1024, 64, 32, 32]  # table 3; transposed: channels in
