@@ -74,7 +74,14 @@ def run_trial(trial: Trial, folder: Path, measures: Mapping[str, Any]) -> Finish
     torch.set_num_threads(1)
     data = load(trial.data, **trial.arguments)
     run = fit(
-        data, trial.stages, steps=trial.steps, seed=trial.seed, out=folder, machine=Machine("cpu"), show=False
+        data,
+        trial.stages,
+        steps=trial.steps,
+        seed=trial.seed,
+        labels=trial.labels,
+        out=folder,
+        machine=Machine("cpu", keep=trial.keep),
+        show=False,
     )
     path = folder / "figures.json"
     figures: dict[str, float] = read_json(path) if path.is_file() else {}
