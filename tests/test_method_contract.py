@@ -1,10 +1,10 @@
 """Every method through one contract."""
 
 import pytest
-from unbraid.contract import check_method, check_processes
-from unbraid.core import MethodConfig
 
 from unbraid import methods
+from unbraid.contract import check_method, check_processes
+from unbraid.core import MethodConfig
 
 SMALL: tuple[MethodConfig, ...] = (
     methods.VAE(width=0.1),
@@ -24,6 +24,11 @@ SMALL: tuple[MethodConfig, ...] = (
     methods.SSIVAE(width=0.1, encoding="one-hot"),
     methods.SSIDVAE(width=0.1),
     methods.PartedVAE(width=0.1, attention_steps=3, class_prior="labels"),
+    methods.GuidedVAE(width=0.1, deformation=2),
+    methods.SupervisedGuidedVAE(width=0.1),
+    methods.FlowBetaTCVAE(width=0.1, depth=4),
+    methods.GuidedBetaTCVAE(width=0.1),
+    methods.InfoGAN(width=0.1),
     methods.MSVAE(width=0.1),
     methods.Controls(width=0.1),
     methods.MSControls(width=0.1, factors=("shade",), likelihood="gaussian"),

@@ -54,6 +54,16 @@ def test_a_study_runs_once_and_keeps_what_was_written_by_hand(tmp_path: Path) ->
     assert again.count(NOTES) == 1
 
 
+def test_a_page_can_be_written_from_what_is_finished(tmp_path: Path) -> None:
+    options = {"out": tmp_path / "runs", "results": tmp_path / "docs", "show": False, "studies": TINY}
+    with pytest.raises(InputError, match="no run of tiny/one is finished"):
+        reproduce("tiny/one", "smoke", train=False, **options)
+    one = [Study("tiny/one", "one run", lambda scale: trials(scale)[:1], {"count": count}, page)]
+    reproduce("tiny/one", "smoke", workers=1, **(options | {"studies": {"tiny/one": one[0]}}))
+    made = reproduce("tiny/one", "smoke", train=False, **options)
+    assert made.read_text(encoding="utf-8").splitlines()[:2] == ["vae 1", ""]
+
+
 def test_different_settings_have_directories_of_their_own() -> None:
     one, two = trials("smoke")
     other = Trial(one.group, one.data, one.stages, (3,), one.seed, one.arguments)

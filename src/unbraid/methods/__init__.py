@@ -16,10 +16,13 @@ from unbraid.methods.controls import Controls, MSControls
 from unbraid.methods.dip_vae import DIPVAEI, DIPVAEII
 from unbraid.methods.end_to_end import EndToEnd
 from unbraid.methods.factor_vae import FactorVAE
+from unbraid.methods.flow_beta_tcvae import FlowBetaTCVAE
 from unbraid.methods.full_vae import FullVAE
 from unbraid.methods.gaussian_mixture import GaussianMixture
+from unbraid.methods.guided_vae import GuidedBetaTCVAE, GuidedVAE
 from unbraid.methods.hfvae import HFVAE
 from unbraid.methods.idvae import IDVAE
+from unbraid.methods.infogan import InfoGAN
 from unbraid.methods.ivae import IVAE
 from unbraid.methods.jacobian import JacobianSupervision
 from unbraid.methods.joint_vae import JointVAE
@@ -28,6 +31,7 @@ from unbraid.methods.ms_gan import MSGAN
 from unbraid.methods.ms_vae import MSVAE
 from unbraid.methods.parted_vae import PartedVAE
 from unbraid.methods.ss_ivae import SSIDVAE, SSIVAE
+from unbraid.methods.supervised_guided_vae import SupervisedGuidedVAE
 
 METHODS: tuple[type[MethodConfig], ...] = (
     VAE,
@@ -39,6 +43,11 @@ METHODS: tuple[type[MethodConfig], ...] = (
     DIPVAEII,
     JointVAE,
     HFVAE,
+    GuidedVAE,
+    GuidedBetaTCVAE,
+    InfoGAN,
+    FlowBetaTCVAE,
+    SupervisedGuidedVAE,
     FullVAE,
     IVAE,
     IDVAE,
@@ -75,13 +84,18 @@ __all__ = [
     "Controls",
     "EndToEnd",
     "FactorVAE",
+    "FlowBetaTCVAE",
     "FullVAE",
     "GaussianMixture",
+    "GuidedBetaTCVAE",
+    "GuidedVAE",
+    "InfoGAN",
     "JacobianSupervision",
     "JointVAE",
     "MSControls",
     "MSFlow",
     "PartedVAE",
+    "SupervisedGuidedVAE",
     "by_name",
     "describe",
     "restore",

@@ -13,7 +13,7 @@ from unbraid.config import option
 from unbraid.core import Batch, DataSpec, Terms, Update
 from unbraid.methods.gaussian import GaussianConfig, GaussianVAE
 from unbraid.ops.gaussian import DiagonalGaussian, standard_log_prob
-from unbraid.ops.total_correlation import Estimator, aggregate_posterior
+from unbraid.ops.total_correlation import Estimator, decompose
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,13 +64,7 @@ class BetaTCVAEModel(GaussianVAE):
 
     def decompose(self, q: DiagonalGaussian, z: Tensor, estimator: Estimator) -> tuple[Tensor, Tensor, Tensor]:
         """The three terms of eq. 3: index-code mutual information, total correlation, dimension-wise KL."""
-        log_qz, log_prod_qz = aggregate_posterior(
-            z, q.mean, q.log_var, dataset_size=self.data.size, estimator=estimator
-        )
-        index_code = (q.log_prob(z) - log_qz).mean()
-        correlation = (log_qz - log_prod_qz).mean()
-        dimension_kl = (log_prod_qz - standard_log_prob(z).sum(1)).mean()
-        return index_code, correlation, dimension_kl
+        return decompose(q, z, standard_log_prob(z).sum(1), self.data.size, estimator)
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""

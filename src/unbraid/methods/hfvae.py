@@ -126,6 +126,13 @@ class HFVAEModel(Method):
         """The mean of p(x | z, c)."""
         return likelihood.mean(self.config.likelihood, self.decoder(torch.cat(list(codes.values()), dim=1)))
 
+    def prior(self, n: int) -> dict[str, Posterior]:
+        """z ~ N(0, 1), c uniform."""
+        like = next(self.parameters())
+        z = DiagonalGaussian.standard(n, self.latents, like)
+        c = Categorical(like.new_zeros(n, self.values), self.config.classes, self.config.temperature)
+        return {"z": z, "c": c} if self.values else {"z": z}
+
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""
         return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)

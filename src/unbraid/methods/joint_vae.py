@@ -87,6 +87,15 @@ class JointVAEModel(Method):
         """The mean of p(x | z, c)."""
         return likelihood.mean(self.config.likelihood, self.decoder(torch.cat((codes["z"], codes["c"]), dim=1)))
 
+    def prior(self, n: int) -> dict[str, Posterior]:
+        """z ~ N(0, 1), c uniform."""
+        like = next(self.parameters())
+        logits = like.new_zeros(n, sum(self.config.classes))
+        return {
+            "z": DiagonalGaussian.standard(n, self.config.latents, like),
+            "c": Categorical(logits, self.config.classes, self.config.temperature),
+        }
+
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""
         return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)

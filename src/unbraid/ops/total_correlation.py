@@ -46,6 +46,20 @@ def aggregate_posterior(
     return weighted_mixture(z, mean, log_var, weights)
 
 
+def decompose(
+    q: gaussian.DiagonalGaussian, z: Tensor, prior_log_prob: Tensor, dataset_size: int, estimator: Estimator
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The three terms of eq. 3: index-code mutual information, total correlation, dimension-wise KL.
+
+    `prior_log_prob` is log p(z), [sample], of a prior whose latents are independent.
+    """
+    log_qz, log_prod_qz = aggregate_posterior(z, q.mean, q.log_var, dataset_size=dataset_size, estimator=estimator)
+    index_code = (q.log_prob(z) - log_qz).mean()
+    correlation = (log_qz - log_prod_qz).mean()
+    dimension_kl = (log_prod_qz - prior_log_prob).mean()
+    return index_code, correlation, dimension_kl
+
+
 def mixture_weights(batch: int, dataset_size: int, estimator: Estimator, device: torch.device) -> Tensor:
     """log weights of the batch's posteriors in q(z), [sample, component]."""
     if estimator == "mws":

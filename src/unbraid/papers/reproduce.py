@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any, cast
 
 import torch
 from joblib import Parallel, cpu_count, delayed
 
 from unbraid.data import load
-from unbraid.errors import unknown
+from unbraid.errors import InputError, unknown
 from unbraid.files import read_json, write_json, write_text
 from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
 from unbraid.progress import Steps
@@ -28,13 +32,15 @@ def reproduce(
     out: str | Path = "runs",
     results: str | Path = "docs/results",
     workers: int | None = None,
+    train: bool = True,
     show: bool = True,
     studies: Mapping[str, Study] | None = None,
 ) -> Path:
     """Run a study and return the page it wrote: RESULTS/PAPER-RESULT.md (smoke and paper scale name themselves).
 
     Runs stand under OUT/PAPER-RESULT/SCALE and are the only state: finished ones are skipped, an interrupted one
-    goes on where it stopped. A study of your own can be given in `studies`.
+    goes on where it stopped. Without `train` the page is written from the runs that are finished, and says how many
+    there should be. A study of your own can be given in `studies`.
     """
     from unbraid.papers import STUDIES
 
@@ -44,7 +50,8 @@ def reproduce(
     if scale not in SCALES:
         raise unknown("scale", scale, SCALES)
     study, chosen = known[name], cast(Scale, scale)
-    finished = carry_out(study, chosen, Path(out) / study.stem / chosen, workers=workers, show=show)
+    runs = Path(out) / study.stem / chosen
+    finished = carry_out(study, chosen, runs, workers=workers, show=show) if train else collect(study, chosen, runs)
     folder, stem = Path(results), study.stem if chosen == "desk" else f"{study.stem}-{chosen}"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{stem}.md"
@@ -62,11 +69,44 @@ def carry_out(
     processes = min(workers or cpu_count(), len(trials))
     jobs = [delayed(run_trial)(trial, folder / trial.folder, study.measures) for trial in trials]
     done: dict[str, Finished] = {}
-    with Steps(f"{study.name} ({scale}, {processes} processes)", len(trials), show=show) as bar:
+    with (
+        stopped_as_interrupt(),
+        Steps(f"{study.name} ({scale}, {processes} processes)", len(trials), show=show) as bar,
+    ):
         for finished in Parallel(processes, return_as="generator_unordered")(jobs):
             done[finished.trial.folder] = finished
             bar.advance(len(done))
     return [done[trial.folder] for trial in trials]
+
+
+def collect(study: Study, scale: Scale, folder: Path) -> list[Finished]:
+    """The trials that are finished and measured, in the study's order."""
+    found = []
+    for trial in study.trials(scale):
+        path = folder / trial.folder / "figures.json"
+        figures = read_json(path) if path.is_file() else {}
+        if all(name in figures for name in study.measures):
+            found.append(Finished(trial, path.parent, figures, training_seconds(Run.open(path.parent))))
+    if not found:
+        raise InputError(f"no run of {study.name} is finished under {str(folder)!r}: reproduce it first.")
+    return found
+
+
+@contextmanager
+def stopped_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM end the processes of a study as Ctrl-C does; it would otherwise leave them behind, training on."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def run_trial(trial: Trial, folder: Path, measures: Mapping[str, Any]) -> Finished:
