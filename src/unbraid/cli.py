@@ -137,6 +137,8 @@ def methods(words: Sequence[str]) -> None:
     out.print(Text(first_sentence(config.__doc__), style="bold"))
     if config.conditional:
         out.print("A later stage: it follows another method, as in --method beta-tcvae " + config.name)
+    if config.uses_labels:
+        out.print("It learns from labels: --labels 256 (or 0.5%) and --label-factors NAME say which it may see.")
     shown = describe_options(config)
     print_table(
         ("option", "default", "meaning"),
