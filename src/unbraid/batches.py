@@ -137,8 +137,8 @@ def _sent(array: NDArray[Any] | None) -> NDArray[Any] | Path | None:
 
 
 def _restore(data: FactorData, labels: Any, y: Any, codes: Any, factors: Any) -> TrainingData:
-    opened = [np.load(part, mmap_mode="c") if isinstance(part, Path) else part for part in (y, codes)]
-    return TrainingData(data, labels, *opened, factors)
+    y, codes = (np.load(part, mmap_mode="c") if isinstance(part, Path) else part for part in (y, codes))
+    return TrainingData(data, labels, y, codes, factors)
 
 
 def _resident(array: NDArray[np.uint8] | NDArray[np.float32], device: torch.device) -> Tensor:
