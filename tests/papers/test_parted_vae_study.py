@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+import pytest
 import torch
 
 import unbraid as ub
@@ -9,6 +11,7 @@ from unbraid import checkpoint, methods
 from unbraid.contract import check_method, small_images
 from unbraid.core import DataSpec
 from unbraid.data.base import Factor
+from unbraid.papers import parted_vae_sprites
 from unbraid.papers.parted_vae import BASELINE, PARTED, Classifier, trials
 from unbraid.tensors import read_tensors
 from unbraid.train import Machine
@@ -49,3 +52,16 @@ def test_the_paper_scale_is_the_papers() -> None:
     digits = DataSpec((1, 32, 32), 60_000, (Factor("digit", 10, "categorical"),), ((0.0, 9.0),), labelled=256)
     layers = [m for m in config.build(digits).decoder if isinstance(m, torch.nn.ConvTranspose2d | torch.nn.Linear)]
     assert [m.weight.shape[0] for m in layers] == [256, 1024, 64, 32, 32]  # table 3; transposed: channels in
+
+
+def test_every_budget_is_of_the_shape_and_the_last_lets_modes_overlap() -> None:
+    made = parted_vae_sprites.trials("desk")[:5]
+    assert [trial.labels.amount for trial in made if trial.labels] == ["0", "0.1%", "0.5%", "1.35%", "0.5%"]
+    assert {trial.labels.factors for trial in made if trial.labels} == {("shape",)}
+    assert [trial.stages[0].gamma_bc for trial in made] == [10.0, 10.0, 10.0, 10.0, 0.0]
+
+
+def test_classes_without_names_are_named_in_the_best_way() -> None:
+    true = np.array([0, 0, 1, 1, 2, 2])
+    assert parted_vae_sprites.best_naming(np.array([2, 2, 0, 0, 1, 1]), true) == 1
+    assert parted_vae_sprites.best_naming(np.array([0, 0, 0, 0, 0, 0]), true) == pytest.approx(1 / 3)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from unbraid.papers import parted_vae
+from unbraid.papers import idvae, parted_vae, parted_vae_sprites
 from unbraid.papers.beta_tcvae import COMPARISON
 from unbraid.papers.reproduce import reproduce
 from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
 
-STUDIES: dict[str, Study] = {study.name: study for study in (COMPARISON, parted_vae.STUDY)}
+STUDIES: dict[str, Study] = {
+    study.name: study for study in (COMPARISON, parted_vae.STUDY, parted_vae_sprites.STUDY, idvae.STUDY)
+}
 
 __all__ = ["SCALES", "STUDIES", "Finished", "Scale", "Study", "Trial", "reproduce"]
