@@ -145,6 +145,10 @@ def check_codes(config: MethodConfig, source: TrainingData) -> None:
         for key, posterior in first.items():
             close = torch.allclose(posterior.mean[0], q[key].mean[0], atol=1e-4)
             require(close, f"the code {key} of an observation does not depend on what else is in the batch")
+        if isinstance(method, Encodes) and not method.encoder_needs_labels:
+            for key, posterior in method.encode(batch.x, batch.y, None).items():
+                same = torch.allclose(posterior.mean, q[key].mean, atol=1e-4)
+                require(same, f"the code {key} does not depend on labels: an encoder that reads them declares it")
         if isinstance(method, Decodes):
             codes = {key: posterior.mean for key, posterior in q.items()}
             given = {} if batch.codes is None else {"given": batch.codes}

@@ -12,6 +12,7 @@ from unbraid.batches import TrainingData
 from unbraid.contract import small_images
 from unbraid.core import Batch, DataSpec
 from unbraid.data.base import Factor
+from unbraid.files import read_json
 from unbraid.methods.parted_vae import PartedVAEModel
 from unbraid.nets.attention import ClassAttention, MixtureModes
 
@@ -143,6 +144,14 @@ def test_transfer_keeps_the_class_codes_and_takes_the_rest() -> None:
         torch.testing.assert_close(
             method.transfer(content, content), method.decode({k: q.mean for k, q in method.encode(content).items()})
         )
+
+
+def test_without_labels_it_finds_classes_of_its_own(tmp_path: Path) -> None:
+    config = methods.PartedVAE(width=0.1, classes=(5,), attention_steps=2)
+    run = ub.fit(DATA, config, steps=3, labels=0, out=tmp_path / "run", show=False)
+    assert run.stage(1).sizes == (5,)
+    assert np.isnan(run.visible_labels).all()
+    assert read_json(run.stage_folder(1) / "stage.json")["labels"] == {"training": False, "test": False}
 
 
 def test_a_few_steps_on_few_labels_make_a_classifier(tmp_path: Path) -> None:
