@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from unbraid.papers import idvae, parted_vae, parted_vae_sprites
+from unbraid.papers import idvae, ms_vae_flow, ms_vae_pendulum, parted_vae, parted_vae_sprites
 from unbraid.papers.beta_tcvae import COMPARISON
 from unbraid.papers.reproduce import reproduce
 from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
 
 STUDIES: dict[str, Study] = {
-    study.name: study for study in (COMPARISON, parted_vae.STUDY, parted_vae_sprites.STUDY, idvae.STUDY)
+    study.name: study
+    for study in (
+        COMPARISON,
+        parted_vae.STUDY,
+        parted_vae_sprites.STUDY,
+        idvae.STUDY,
+        ms_vae_pendulum.STUDY,
+        ms_vae_flow.STUDY,
+    )
 }
 
 __all__ = ["SCALES", "STUDIES", "Finished", "Scale", "Study", "Trial", "reproduce"]

@@ -1,0 +1,68 @@
+"""MS-VAE's studies at smoke scale, and what their measures mean."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from unbraid.data.pendulum import RANGES
+from unbraid.papers import STUDIES, reproduce
+from unbraid.papers.ms_vae_pendulum import GIVEN, STUDY, inferred, moved
+from unbraid.run import Run
+
+
+@pytest.mark.parametrize("name", ["ms-vae/pendulum", "ms-vae/mnist-flow"])
+def test_smoke_scale_writes_a_page_with_figures_and_picture(name: str, tmp_path: Path) -> None:
+    page = reproduce(name, "smoke", out=tmp_path / "runs", results=tmp_path / "docs", workers=1, show=False)
+    text = page.read_text(encoding="utf-8")
+    study = STUDIES[name]
+    assert f"{study.stem}-smoke.png" in text
+    assert (tmp_path / "docs" / f"{study.stem}-smoke.png").stat().st_size > 1000
+    assert "| here | paper |" in text
+
+
+def test_no_stage_of_the_pendulum_is_shown_the_mass() -> None:
+    for scale in ("smoke", "desk", "paper"):
+        for trial in STUDY.trials(scale):
+            assert trial.labels is not None
+            assert trial.labels.factors == GIVEN
+            assert "mass" not in GIVEN
+
+
+class Echo:
+    """A chain whose z is the last angle of a trace, and whose output repeats what it was given."""
+
+    chain = property(lambda self: self)
+
+    def encode(self, x, labels):
+        self.labels = labels
+        last = x[:, -1:]
+        return [{}, {}, {"z": type("Q", (), {"mean": last})()}]
+
+    def decode(self, codes):
+        self.codes = codes
+        return [torch.zeros(len(codes[-1]["z"]), 100)] * 3
+
+
+@pytest.mark.parametrize("name", list(RANGES))
+def test_a_traversal_moves_one_variable_and_holds_the_rest(name: str) -> None:
+    echo = Echo()
+    values = np.linspace(*RANGES[name], 4)
+    truth, made = moved(echo, name, values)  # type: ignore[arg-type]
+    assert truth.shape == made.shape == (4, 100)
+    for place, key in enumerate(GIVEN):
+        column = echo.codes[place]["c"][:, 0].numpy()
+        np.testing.assert_allclose(column, values if key == name else sum(RANGES[key]) / 2, rtol=1e-6)
+    z = echo.codes[2]["z"][:, 0].numpy()
+    assert (np.ptp(z) > 0) == (name == "mass"), "only the mass is moved through z"
+
+
+def test_inferred_codes_are_those_of_the_last_stage(tmp_path: Path) -> None:
+    trial = STUDY.trials("smoke")[0]
+    from unbraid.papers.ms_vae_pendulum import held_out
+    from unbraid.run import fit
+
+    run = fit("pendulum", trial.stages, steps=1, labels=trial.labels, out=tmp_path / "run", show=False)
+    assert isinstance(run, Run)
+    assert inferred(run, held_out()).shape == (500,)
