@@ -15,7 +15,8 @@ class ClassAttention(nn.Module):
 
     def forward(self, c: Tensor, gain: float) -> Tensor:
         """Weights in (0, 1), [b, feature]; a larger gain k makes them decide."""
-        return (gain * self.linear(c)).sigmoid()
+        weights: Tensor = (gain * self.linear(c)).sigmoid()
+        return weights
 
 
 class MixtureModes(nn.Module):
