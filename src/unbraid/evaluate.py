@@ -15,7 +15,7 @@ from torch import Tensor
 
 from unbraid import metrics
 from unbraid.batches import as_stored, mix
-from unbraid.chain import Chain, means
+from unbraid.chain import Chain, means, with_given
 from unbraid.codes import choose_rows
 from unbraid.errors import InputError, unknown
 from unbraid.files import read_json, write_json
@@ -215,7 +215,9 @@ def conditioning_scores(run: Run, show: bool) -> dict[str, Score]:
         *_, y, restored = chain.decode(codes)
         noise = {key: torch.randn_like(value) for key, value in codes[-1].items()}
         without_z = chain.decode([*codes[:-1], noise])[-1]
-        without_y = chain.decode_last(codes[-1], torch.randn_like(y))
+        # A stage that starts from the codes in place of y is given noise in their place too.
+        earlier = {key: torch.randn_like(value) for key, value in codes[-2].items()}
+        without_y = chain.decode_last(with_given(chain.stages[-1], codes[-1], earlier), torch.randn_like(y))
         found.append([code(image) for image in (x, y, restored, without_z, without_y)])
     arrays = [np.concatenate(part) for part in zip(*found, strict=True)]
     terms = metrics.conditioning(*arrays, seed=run.plan.seed)
