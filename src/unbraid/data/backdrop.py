@@ -45,5 +45,5 @@ def shadow_map(solids: list[Solid], size: int = 48) -> Floats:
         lowest[inside] = np.minimum(lowest[inside], low[2])
     contact = ndimage.gaussian_filter(np.exp(-lowest / 0.12), size / 48)
     broad = ndimage.gaussian_filter(np.exp(-lowest / 0.8), size / 14)
-    shade: NDArray[np.float32] = (0.42 * contact + 0.34 * broad).astype(np.float32)
+    shade: Floats = (0.42 * contact + 0.34 * broad).astype(np.float32)
     return shade
