@@ -19,7 +19,7 @@ from unbraid.files import read_json, write_json, write_text
 from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
 from unbraid.progress import Steps
 from unbraid.run import Run, fit
-from unbraid.train import Machine
+from unbraid.train import Machine, read_log
 
 # What follows this line in a result is written by hand and kept when the rest is made again.
 NOTES = "<!-- written by hand from here on; kept when this page is made again -->"
@@ -133,11 +133,9 @@ def run_trial(trial: Trial, folder: Path, measures: Mapping[str, Any]) -> Finish
 
 
 def training_seconds(run: Run) -> float:
-    """What all stages took."""
-    return sum(
-        float(read_json(run.stage_folder(number) / "stage.json")["seconds"])
-        for number in range(1, len(run.plan.stages) + 1)
-    )
+    """What all stages took, by their logs: these count the time before an interruption too."""
+    logs = [read_log(run.stage_folder(number) / "log.jsonl") for number in range(1, len(run.plan.stages) + 1)]
+    return sum(float(log[-1]["seconds"]) for log in logs if log)
 
 
 def notes(path: Path) -> str:
