@@ -137,4 +137,4 @@ def test_a_full_disk_loses_nothing(squares: FactorData, tmp_path: Path, monkeypa
     with pytest.raises(ub.InputError, match="No space left on device"):
         run.encode(show=False)
     assert run.is_finished(1)
-    assert not list(tmp_path.glob("run/.*.part"))
+    assert not list(tmp_path.glob("run/.*.partial"))

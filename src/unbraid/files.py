@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +16,25 @@ import numpy as np
 
 from unbraid.errors import InputError
 
+SECONDS_IN_A_DAY = 24 * 3600
+
 
 @contextmanager
 def part_file(path: Path) -> Iterator[Path]:
     """A place to write what becomes `path` only when all of it is on the disk; a failure leaves nothing behind."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    place = path.with_name(f".{path.name}.{os.getpid()}.part")
+    for old in path.parent.glob(f".{path.name}.*.partial"):  # of a process that was killed, not of a neighbour
+        with suppress(OSError):
+            if time.time() - old.stat().st_mtime > SECONDS_IN_A_DAY:
+                old.unlink()
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+    os.close(handle)
+    place = Path(name)
     try:
         yield place
         with place.open("rb+") as file:
             os.fsync(file.fileno())
-        place.chmod(0o666 & ~_umask())  # some writers make files for their owner alone
+        place.chmod(0o666 & ~_umask())  # temporary files are for their owner alone
         place.replace(path)
     finally:
         place.unlink(missing_ok=True)

@@ -7,8 +7,6 @@ import mmap
 import os
 import shutil
 import sys
-import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -18,6 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from unbraid.errors import InputError
+from unbraid.files import part_file
 
 IN_MEMORY_LIMIT = 1 << 29  # what is kept in memory when the folder cannot be written
 
@@ -37,24 +36,6 @@ def readable_size(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:.1f} GB"
-
-
-@contextlib.contextmanager
-def complete_file(path: Path) -> Iterator[Path]:
-    """A temporary file beside `path` that takes its place if the body succeeds and is gone if it fails."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for old in path.parent.glob(f".{path.name}.*.partial"):  # of a process that was killed, not of a neighbour
-        with contextlib.suppress(OSError):
-            if time.time() - old.stat().st_mtime > 24 * 3600:
-                old.unlink()
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
-    os.close(handle)
-    partial = Path(name)
-    try:
-        yield partial
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def cannot_write(path: Path, error: OSError) -> InputError:
@@ -127,7 +108,7 @@ def write_blocks(
     path.parent.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(path.parent).free < size:
         raise OSError(28, f"{readable_size(size)} are needed and not free")
-    with complete_file(path) as partial, partial.open("wb") as out, progress(label, shape[0]) as advance:
+    with part_file(path) as partial, partial.open("wb") as out, progress(label, shape[0]) as advance:
         header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_2_0(out, header)
         rows = 0

@@ -18,6 +18,7 @@ from unbraid.data import cache
 from unbraid.data.base import FactorData
 from unbraid.data.factors import factor_table
 from unbraid.errors import InputError
+from unbraid.files import part_file
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm", ".pbm"}
 DEEP = {"I;16", "I;16B", "I;16L", "I;16N", "I"}
@@ -129,7 +130,7 @@ def content_digest(images: NDArray[np.uint8], note: Path, known: str | None) -> 
                 digest.update(np.ascontiguousarray(images[start : start + 256]).data)
             known = digest.hexdigest()
     # The folder may not be writable: then the array is in memory only, and that was said.
-    with contextlib.suppress(OSError), cache.complete_file(note) as partial:
+    with contextlib.suppress(OSError), part_file(note) as partial:
         partial.write_text(json.dumps({"content": known}))
     return known
 

@@ -16,6 +16,7 @@ from unbraid.data.base import FactorData
 from unbraid.data.loading import BUILT_IN, load
 from unbraid.data.published import catalogue
 from unbraid.errors import InputError
+from unbraid.files import part_file
 
 LOOKED_AT = 50_000  # rows whose values are read; the rest is taken to be alike, and that is said
 
@@ -151,7 +152,7 @@ def contact_sheet(
     zoom = zoom or max(1, round(1200 / sheet.shape[1]))
     picture = Image.fromarray(sheet)
     try:
-        with cache.complete_file(path) as partial:
+        with part_file(path) as partial:
             enlarged = picture.resize((picture.width * zoom, picture.height * zoom), Image.Resampling.NEAREST)
             enlarged.save(partial, format="PNG")
     except OSError as error:

@@ -17,6 +17,7 @@ from unbraid.data import cache
 from unbraid.data.base import Factor, FactorData
 from unbraid.data.download import RemoteFile, fetch, verify
 from unbraid.errors import InputError, unknown
+from unbraid.files import part_file
 
 VERSION = 1  # of the conversion
 # Prepared or partial copies that are used where the published files are not there; they have no checksum.
@@ -170,9 +171,9 @@ def converted(name: str, stem: str, arguments: dict[str, Any]) -> FactorData | N
 def write_factors(stem: str, table: Any, info: tuple[Factor, ...]) -> None:
     """Keep the factors beside the array; where that cannot be written, the files are read again next time."""
     try:
-        with cache.complete_file(cache.folder() / f"{stem}.factors.npy") as partial, partial.open("wb") as out:
+        with part_file(cache.folder() / f"{stem}.factors.npy") as partial, partial.open("wb") as out:
             np.save(out, table)
-        with cache.complete_file(cache.folder() / f"{stem}.json") as partial:
+        with part_file(cache.folder() / f"{stem}.json") as partial:
             partial.write_text(json.dumps([asdict(factor) for factor in info]), encoding="utf-8")
     except OSError:
         return

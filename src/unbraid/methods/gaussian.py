@@ -24,7 +24,7 @@ class GaussianConfig(MethodConfig, ABC):
     latents: int = option(10, "number of codes")
     likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
-    network: NetworkName = option("auto", "conv (default for images), conv-bn, conv-celeba, mlp")
+    network: NetworkName = option("auto", "conv (for images), conv-bn, conv-celeba, conv-mnist, mlp, conv1d (signals)")
     width: float = option(1.0, "fraction of the paper's units in every layer")
     adam: Adam = option(Adam(), "optimiser of encoder and decoder")
 

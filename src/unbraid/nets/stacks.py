@@ -10,8 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from unbraid.errors import InputError
+from unbraid.nets import signals
 
-NetworkName = Literal["auto", "conv", "conv-bn", "conv-celeba", "conv-mnist", "mlp"]
+NetworkName = Literal["auto", "conv", "conv-bn", "conv-celeba", "conv-mnist", "mlp", "conv1d"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,9 @@ class Encoder(nn.Module):
         if chosen == "mlp":
             features = scaled(IMAGE_UNITS if len(shape) == 3 else VECTOR_UNITS, width)
             self.trunk = nn.Sequential(nn.Flatten(), *mlp(prod(shape), features, features, activation=nn.ReLU))
+        elif chosen == "conv1d":
+            features = scaled(signals.HIDDEN, width)
+            self.trunk = signals.signal_trunk(shape[0], features, signal_channels(shape[0], width))
         else:
             features = scaled(CONV_STACKS[chosen].hidden, width)
             self.trunk = conv_trunk(CONV_STACKS[chosen], shape, features, width)
@@ -69,6 +73,9 @@ def decoder(
         units = scaled(IMAGE_UNITS if len(shape) == 3 else VECTOR_UNITS, width)
         layers = mlp(inputs, units, units, units, activation=nn.Tanh)
         return nn.Sequential(*layers, nn.Linear(units, prod(shape)), nn.Unflatten(1, shape))
+    if chosen == "conv1d":
+        hidden = scaled(signals.HIDDEN, width)
+        return signals.signal_decoder(inputs, shape[0], hidden, signal_channels(shape[0], width))
     stack = CONV_STACKS[chosen]
     maps = map_sizes(shape)[::-1]  # from the smallest map up to the image
     upward = widths(stack, len(maps) - 1, width)[::-1]
@@ -103,6 +110,13 @@ def choose(network: NetworkName, shape: tuple[int, ...]) -> str:
     is_large_image = len(shape) == 3 and min(shape[1:]) >= 2 * SMALLEST_MAP
     if network == "auto":
         return "conv" if is_large_image else "mlp"
+    if network == "conv1d":
+        if len(shape) != 1 or shape[0] < signals.SHORTEST:
+            raise InputError(
+                f"network 'conv1d' needs signals of at least {signals.SHORTEST} values; "
+                f"these observations have shape {shape}: use --network auto."
+            )
+        return network
     if network != "mlp" and not is_large_image:
         raise InputError(
             f"network {network!r} needs images of at least {2 * SMALLEST_MAP}×{2 * SMALLEST_MAP}; "
@@ -129,6 +143,11 @@ def widths(stack: ConvStack, count: int, width: float) -> tuple[int, ...]:
 def scaled(units: int, width: float) -> int:
     """A layer's units at a fraction of the paper's width."""
     return max(4, round(units * width))
+
+
+def signal_channels(values: int, width: float) -> tuple[int, ...]:
+    """Channels of the convolutions along a signal of this length."""
+    return tuple(scaled(c, width) for c in signals.CHANNELS[: len(signals.lengths(values)) - 1])
 
 
 def map_norm(stack: ConvStack, channels: int) -> list[nn.Module]:

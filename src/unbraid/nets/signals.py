@@ -1,0 +1,39 @@
+"""Convolutions along one axis, for signals: values whose neighbours belong together."""
+
+from __future__ import annotations
+
+from torch import nn
+
+CHANNELS = (32, 32, 64, 64)  # of the stride-2 convolutions, as in the stack for images
+HIDDEN = 256
+SHORTEST = 8  # values that a signal must have for one halving
+
+
+def lengths(values: int) -> list[int]:
+    """The signal's length and those of its maps: halved at most four times, while at least 4 values remain."""
+    found = [values]
+    while len(found) <= len(CHANNELS) and found[-1] // 2 >= SHORTEST // 2:
+        found.append(found[-1] // 2)
+    return found
+
+
+def signal_trunk(values: int, features: int, channels: tuple[int, ...]) -> nn.Sequential:
+    """[b, value] to [b, feature]."""
+    sizes = lengths(values)
+    layers: list[nn.Module] = [nn.Unflatten(1, (1, values))]
+    for before, after in zip((1, *channels[:-1]), channels, strict=True):
+        layers += [nn.Conv1d(before, after, 4, stride=2, padding=1), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(channels[-1] * sizes[-1], features), nn.ReLU())
+
+
+def signal_decoder(inputs: int, values: int, hidden: int, channels: tuple[int, ...]) -> nn.Sequential:
+    """[b, code] to [b, value]: the trunk's mirror."""
+    sizes, upward = lengths(values)[::-1], (*channels[::-1], 1)
+    layers: list[nn.Module] = [nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, upward[0] * sizes[0]), nn.ReLU()]
+    layers.append(nn.Unflatten(1, (upward[0], sizes[0])))
+    for step in range(len(sizes) - 1):
+        odd = sizes[step + 1] - 2 * sizes[step]
+        layers.append(nn.ConvTranspose1d(upward[step], upward[step + 1], 4, stride=2, padding=1, output_padding=odd))
+        if step < len(sizes) - 2:
+            layers.append(nn.ReLU())
+    return nn.Sequential(*layers, nn.Flatten())
