@@ -101,6 +101,8 @@ def possible(run: Run, inception: Path | None) -> list[str]:
     names = [name for name in metrics.SUITE if table.factor_names or metrics.METRICS[name].needs in NEEDS_NO_FACTORS]
     if "log_var" not in table.arrays:
         names = [name for name in names if "log-variances" not in metrics.METRICS[name].needs]
+    if not any(size == 2 for size in table.arrays["factor_sizes"]):
+        names = [name for name in names if name != "attribute_classification"]
     names += ERRORS
     if len(run.plan.stages) > 1:
         names.append("conditioning")

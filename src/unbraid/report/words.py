@@ -59,6 +59,21 @@ METRICS = {
     "l2": MetricName("L2", "mean squared error of the reconstruction", False, None),
     "fid": MetricName("FID", "Fréchet Inception distance", False, None),
     "kid": MetricName("KID", "kernel Inception distance", False, None),
+    "mig_chen": MetricName("MIG, Chen’s", "by posteriors over all rows", True, 1.0),
+    "sap_threshold": MetricName("SAP, thresholds", "as in the DIP-VAE paper", True, 1.0),
+    "downstream": MetricName("Downstream", "accuracy of an MLP from the codes", True, 1.0),
+    "downstream_linear": MetricName("Downstream, linear", "accuracy of a linear probe", True, 1.0),
+    "attribute_classification": MetricName("Attributes", "accuracy on binary factors", True, 1.0),
+    "elbo_terms/index_code_mi": MetricName("Index-code information", "first part of the KL, nats", None, None),
+    "elbo_terms/total_correlation": MetricName("TC of q(z)", "second part of the KL, nats", False, None),
+    "elbo_terms/dimension_kl": MetricName("Dimension-wise KL", "third part of the KL, nats", None, None),
+    "elbo_terms/kl": MetricName("KL", "of the posteriors to the prior, nats", None, None),
+    "elbo_terms/reconstruction": MetricName("−log p(x given z)", "of stage 1, nats", False, None),
+    "elbo_terms/elbo": MetricName("ELBO", "of stage 1, nats", True, None),
+    "conditioning/M1": MetricName("M1", "information of y’s codes on x’s", True, 1.0),
+    "conditioning/M2": MetricName("M2", "of x̂’s codes", True, 1.0),
+    "conditioning/M3": MetricName("M3", "of x̂’s codes with noise for z", True, 1.0),
+    "conditioning/M4": MetricName("M4", "of x̂’s codes with noise for y", False, 1.0),
 }
 
 
@@ -69,6 +84,8 @@ def method(name: str) -> str:
 
 def metric(name: str) -> MetricName:
     """Names of a metric; `stage-1/l2` is L2 of stage 1's output, and an unknown metric keeps its own name."""
+    if name in METRICS:
+        return METRICS[name]
     where, _, base = name.rpartition("/")
     known = METRICS.get(base, MetricName(base.replace("_", " "), "", None, None))
     if not where:
