@@ -41,7 +41,13 @@ class HasLikelihood(Protocol):
 
 
 def evaluate(
-    run: Run, names: Sequence[str], *, show: bool = True, inception: Path | None = None, images: int = 1000
+    run: Run,
+    names: Sequence[str],
+    *,
+    show: bool = True,
+    inception: Path | None = None,
+    lpips: Path | None = None,
+    images: int = 1000,
 ) -> dict[str, Any]:
     """Compute the metrics that metrics.json does not hold yet, and return all that it then holds.
 
@@ -68,6 +74,10 @@ def evaluate(
         from unbraid.inception import feature_scores
 
         scores |= feature_scores(run, [name for name in missing if name in FEATURES], inception, images, show)
+    if "lpips" in missing:
+        from unbraid.perceptual import perceptual_scores
+
+        scores |= perceptual_scores(run, lpips, images, show)
     results |= {name: score.to_json() for name, score in scores.items()}
     seconds = results.get("_", {}).get("seconds", 0.0) + time.monotonic() - began
     results["_"] = {"seed": run.plan.seed, "rows": len(run.encode(show=show).rows), "seconds": seconds}

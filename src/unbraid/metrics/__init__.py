@@ -17,7 +17,7 @@ from unbraid.metrics.load import load_table
 from unbraid.metrics.pairs import beta_score, z_diff
 from unbraid.metrics.predictability import sap
 from unbraid.metrics.probes import explicitness
-from unbraid.metrics.quality import l1, l2
+from unbraid.metrics.quality import l1, l2, lpips
 from unbraid.metrics.ranking import udr
 from unbraid.metrics.robustness import irs
 from unbraid.metrics.score import Score
@@ -46,6 +46,7 @@ __all__ = [
     "l1",
     "l2",
     "load_table",
+    "lpips",
     "mcc",
     "mig",
     "modularity",

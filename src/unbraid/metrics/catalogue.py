@@ -17,7 +17,7 @@ from unbraid.metrics.intervention import factor_score
 from unbraid.metrics.pairs import beta_score, z_diff
 from unbraid.metrics.predictability import sap
 from unbraid.metrics.probes import explicitness
-from unbraid.metrics.quality import l1, l2
+from unbraid.metrics.quality import l1, l2, lpips
 from unbraid.metrics.ranking import udr
 from unbraid.metrics.robustness import irs
 
@@ -61,6 +61,7 @@ METRICS: Mapping[str, Metric] = {
     "conditioning": Metric(conditioning, "M1–M4: whether a second stage keeps to the codes", "codes of a chain"),
     "l1": Metric(l1, "mean absolute error per value", "observations, reconstructions"),
     "l2": Metric(l2, "mean squared error per value", "observations, reconstructions"),
+    "lpips": Metric(lpips, "mean perceptual distance, by a network that you give", "distances of pairs of images"),
     "fid": Metric(fid, "Fréchet distance of features", "features of two sets of images"),
     "kid": Metric(kid, "kernel distance of features", "features of two sets of images"),
 }

@@ -1,4 +1,4 @@
-"""Distances between two arrays of observations: L1, L2."""
+"""Distances between two arrays of observations: L1, L2, and the mean of perceptual ones."""
 
 from __future__ import annotations
 
@@ -24,6 +24,14 @@ def l2(a: ArrayLike, b: ArrayLike, *, seed: int = 0, replicates: int = REPLICATE
     return _error(a, b, np.square, seed, replicates)
 
 
+def lpips(distances: ArrayLike, *, seed: int = 0, replicates: int = REPLICATES) -> Score:
+    """Mean perceptual distance (Zhang et al. 2018), of the distances that the network gave each pair, `[n]`."""
+    each = np.asarray(distances, dtype=np.float64)
+    if each.ndim != 1 or len(each) == 0 or not np.isfinite(each).all():
+        raise InputError(f"distances must be finite numbers, one a pair, not an array of shape {each.shape}.")
+    return _mean(each, seed, replicates)
+
+
 def _error(a: ArrayLike, b: ArrayLike, loss: Callable[[Array], Array], seed: int, replicates: int) -> Score:
     left, right = np.asarray(a), np.asarray(b)
     for name, array in (("first", left), ("second", right)):
@@ -41,11 +49,15 @@ def _error(a: ArrayLike, b: ArrayLike, loss: Callable[[Array], Array], seed: int
         part = slice(start, start + rows)
         error = loss(_unit(left[part]) - _unit(right[part])).reshape(len(left[part]), -1)
         each[part] = error.mean(axis=1)
-    value = float(each.mean())
-    if not np.isfinite(value):
+    if not np.isfinite(each.mean()):
         raise InputError("the observations hold NaN or infinite values; drop those rows or repair the model.")
+    return _mean(each, seed, replicates)
+
+
+def _mean(each: Array, seed: int, replicates: int) -> Score:
+    value = float(each.mean())
     spread = interval(value, resampled_means(each, seed=seed, replicates=replicates), 0.0) if replicates else None
-    return Score(value, spread, {"observations": n, "seed": seed})
+    return Score(value, spread, {"observations": len(each), "seed": seed})
 
 
 def _unit(array: NDArray[np.generic]) -> Array:

@@ -58,6 +58,7 @@ METRICS = {
     "l1": MetricName("L1", "mean absolute error of the reconstruction", False, None),
     "l2": MetricName("L2", "mean squared error of the reconstruction", False, None),
     "fid": MetricName("FID", "Fréchet Inception distance", False, None),
+    "lpips": MetricName("LPIPS", "perceptual distance", False, None),
     "kid": MetricName("KID", "kernel Inception distance", False, None),
     "mig_chen": MetricName("MIG, Chen’s", "by posteriors over all rows", True, 1.0),
     "sap_threshold": MetricName("SAP, thresholds", "as in the DIP-VAE paper", True, 1.0),
