@@ -142,4 +142,4 @@ def notes(path: Path) -> str:
     """The part of an existing page that was written by hand."""
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     kept: Sequence[str] = text.split(NOTES, 1)
-    return f"{NOTES}\n{kept[1].rstrip() if len(kept) == 2 else ''}".rstrip() + "\n"
+    return f"{NOTES}\n\n{kept[1].strip() if len(kept) == 2 else ''}".rstrip() + "\n"
