@@ -39,6 +39,7 @@ def test_from_data_to_report_in_one_command(squares_file: Path, tmp_path: Path) 
     assert {path.name for path in out.iterdir()} >= {"config.json", "environment.json", "codes.npz", "metrics.json"}
     assert main(["report", str(out)]) == 0
     assert main(["evaluate", str(out), "--metrics", "l1", "--quiet"]) == 0
+    assert main(["evaluate", str(out), "--quiet"]) == 0  # these data have no factors: errors only
 
 
 def test_options_reach_the_stage_they_name(squares_file: Path, tmp_path: Path) -> None:
@@ -127,3 +128,5 @@ def test_a_table_of_any_model_can_be_scored(tmp_path: Path, capsys: pytest.Captu
     np.savez(tmp_path / "codes.npz", codes=factors.astype(float), factors=factors)
     assert main(["evaluate", "--codes", str(tmp_path / "codes.npz"), "--metrics", "mig", "--quiet"]) == 0
     assert "1.0000" in capsys.readouterr().out
+    assert main(["evaluate", "--codes", str(tmp_path / "codes.npz"), "--quiet"]) == 0
+    assert "factor_score" in capsys.readouterr().out

@@ -67,8 +67,7 @@ def fit(words: Sequence[str]) -> None:
         show=not known.quiet,
         command=shlex.join(["unbraid", "fit", *words]),
     )
-    names = [name for name in DEFAULT_METRICS if run.data.factor_info or name in ("l1", "l2")]
-    run.evaluate(names, show=not known.quiet)
+    run.evaluate(show=not known.quiet)
     finish(run.folder, run.report())
 
 
@@ -76,7 +75,7 @@ def evaluate(words: Sequence[str]) -> None:
     """Score a run, or a table of codes of any other model."""
     parser = command("evaluate", evaluate, "unbraid evaluate RUN [--metrics NAME …|all] | --codes FILE.npz")
     parser.add_argument("run", nargs="?", type=Path, metavar="RUN", help="a run directory")
-    parser.add_argument("--metrics", nargs="+", default=list(DEFAULT_METRICS), metavar="NAME", help="names, or all")
+    parser.add_argument("--metrics", nargs="+", metavar="NAME", help="names, or all (a first few; with --codes all)")
     parser.add_argument("--codes", type=Path, metavar="FILE", help="an .npz with arrays `codes` and `factors`")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draws, with --codes (0)")
     parser.add_argument("--inception", type=Path, metavar="FILE", help="the Inception network, for fid and kid")
@@ -88,12 +87,12 @@ def evaluate(words: Sequence[str]) -> None:
         raise InputError("name a run directory or --codes FILE.npz, one of them.")
 
     from unbraid import evaluate as scoring
-
-    if known.codes is not None:
-        print_scores(scoring.evaluate_table(known.codes, known.metrics, seed=known.seed, show=not known.quiet))
-        return
     from unbraid.run import Run
 
+    if known.codes is not None:
+        names = known.metrics or ["all"]
+        print_scores(scoring.evaluate_table(known.codes, names, seed=known.seed, show=not known.quiet))
+        return
     run = Run.open(known.run)
     options = {"inception": known.inception, "lpips": known.lpips, "images": known.images}
     print_scores(scoring.evaluate(run, known.metrics, show=not known.quiet, **options))
@@ -235,7 +234,6 @@ COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {
     "methods": methods,
     "metrics": metrics,
 }
-DEFAULT_METRICS = ("mig", "factor_score", "l1", "l2")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

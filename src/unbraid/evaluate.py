@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from unbraid.run import Run
 
 RECONSTRUCTED_ROWS = 10_000
+FIRST = ("mig", "factor_score")  # of a table, for a first report
 ERRORS, FEATURES = ("l1", "l2"), ("fid", "kid")
 WITHOUT_LABELS = "without-labels"  # before the names of scores of an encoder that could have read labels, and did not
 
@@ -42,7 +43,7 @@ class HasLikelihood(Protocol):
 
 def evaluate(
     run: Run,
-    names: Sequence[str],
+    names: Sequence[str] | None = None,
     *,
     show: bool = True,
     inception: Path | None = None,
@@ -51,12 +52,15 @@ def evaluate(
 ) -> dict[str, Any]:
     """Compute the metrics that metrics.json does not hold yet, and return all that it then holds.
 
-    `all` is everything that the run allows, without FID and KID unless the file of the Inception network is given:
+    Left out, `names` are the few of a first report. `all` is everything that the run allows, without FID and KID
+    unless the file of the Inception network is given:
     they take a quarter of a second for each image. Where an encoder reads labels, scores of its codes and
     reconstructions come twice: with the labels, and as «without-labels/mig» and so on without them.
     """
     path = run.folder / "metrics.json"
     results: dict[str, Any] = read_json(path) if path.is_file() else {}
+    if names is None:
+        names = [*(FIRST if run.data.factor_info else ()), *ERRORS]
     chosen = possible(run, inception) if list(names) == ["all"] else known(names)
     missing = [name for name in chosen if name not in results and not any(k.startswith(f"{name}/") for k in results)]
     began = time.monotonic()

@@ -35,7 +35,6 @@ from unbraid.train import Job, Machine, environment, train
 
 ENCODE_BATCH = 256
 ENCODED_ROWS = 50_000  # of a larger data set, a random part of this size is encoded unless more are asked for
-FIRST_METRICS = ("mig", "factor_score", "l1", "l2")
 _log = logging.getLogger("unbraid")
 
 
@@ -288,7 +287,7 @@ class Run:
         base = [means(q) for q in self.chain.encode(*next(self.parts(x[:1])))]
         return traversal(self.chain, base, stage, code_ranges(self.encode(), stage, steps))
 
-    def evaluate(self, names: Sequence[str] = FIRST_METRICS, *, show: bool = True) -> dict[str, Any]:
+    def evaluate(self, names: Sequence[str] | None = None, *, show: bool = True) -> dict[str, Any]:
         """Metrics by name, kept in metrics.json; see `unbraid.evaluate`."""
         from unbraid.evaluate import evaluate
 

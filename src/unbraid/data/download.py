@@ -9,7 +9,6 @@ import shutil
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -182,13 +181,3 @@ def digest(path: Path, name: str) -> str:
             state.update(chunk)
             step(len(chunk) / 1e6)
     return state.hexdigest()
-
-
-def fetch_all(files: Sequence[RemoteFile], folder: Path, say: Callable[[str], None] = lambda text: None) -> list[Path]:
-    """Every file of a data set, in order."""
-    paths = []
-    for file in files:
-        if not (folder / file.name).exists():
-            say(f"fetching {file.name}")
-        paths.append(fetch(file, folder))
-    return paths
