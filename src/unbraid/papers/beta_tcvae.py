@@ -144,23 +144,17 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "seeds": str(setting.seeds),
         "factors scored": "shape, scale, orientation, x, y; a second column leaves shape out as the paper does",
     }
-    planned = len(trials(scale))
-    count = f"{planned} runs" if len(finished) == planned else f"{len(finished)} of {planned} runs"
-    minutes = sum(one.seconds for one in finished) / 60
     configs = {one.trial.group: one.trial.stages[0] for one in finished}
     return "\n".join(
         [
             f"# β-TCVAE: comparison of methods ({scale} scale)",
-            "",
-            f"`unbraid reproduce beta-tcvae/comparison --scale {scale}`: {count}, "
-            f"{minutes:.0f} minutes of training in all, one thread each.",
             "",
             "Chen et al. 2018, fig. 3 (§6.1.2): the median MIG over seeds is highest for β-TCVAE, above β-VAE, "
             "FactorVAE and VAE; with fully connected layers FactorVAE falls below β-VAE on dSprites. Kumar et al. "
             "2018, table 1: SAP rises from VAE to β-VAE to DIP-VAE at little cost in reconstruction.",
             "",
             "## Setting",
-            tables.markdown(["", "here", "paper"], [[k, ours[k], PAPER_SETTING[k]] for k in ours], figures=False),
+            tables.setting(ours, PAPER_SETTING),
             "",
             tables.markdown(
                 ["method", "added to the ELBO"],

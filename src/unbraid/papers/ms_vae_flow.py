@@ -241,15 +241,12 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         [
             f"# MS-VAE: MS-FLOW on MNIST ({scale} scale)",
             "",
-            f"`unbraid reproduce ms-vae/mnist-flow --scale {scale}`: {len(finished)} runs, "
-            f"{sum(one.seconds for one in finished) / 60:.0f} minutes of training in all, one thread each.",
-            "",
             "Appendix D: a mixture of Gaussians chooses the component (C) and its image (Y); a conditional coupling "
             "flow adds the rest. The density rises from the mixture's to the flow's, and samples can still be asked "
             "of one component. D.1 compares a flow that is given the components' centres with one given samples.",
             "",
             "## Setting",
-            tables.markdown(["", "here", "paper"], [[k, ours[k], PAPER_SETTING[k]] for k in ours], figures=False),
+            tables.setting(ours, PAPER_SETTING),
             "",
             "## Results",
             "Nats, mean over held-out images, one draw of the dequantisation noise. MS-FLOW's log p(x) is exact: the "

@@ -189,15 +189,12 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         [
             f"# MS-VAE: the pendulum in three stages ({scale} scale)",
             "",
-            f"`unbraid reproduce ms-vae/pendulum --scale {scale}`: {len(finished)} runs, "
-            f"{sum(one.seconds for one in finished) / 60:.0f} minutes of training in all, one thread each.",
-            "",
             "Appendix C: length → undamped swing y₀; damping and y₀ → damped swing y₁ of mass 1; z and y₁ → the trace "
             "θ. Length and damping are given, mass is never seen; the paper shows z against mass (figure 16) without "
             "a number.",
             "",
             "## Setting",
-            tables.markdown(["", "here", "paper"], [[k, ours[k], PAPER_SETTING[k]] for k in ours], figures=False),
+            tables.setting(ours, PAPER_SETTING),
             "",
             "## Results",
             f"On {HELD_OUT} held-out traces; means over seeds with 95 % Student intervals. z should follow the mass "

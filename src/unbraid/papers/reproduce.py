@@ -55,8 +55,17 @@ def reproduce(
     folder, stem = Path(results), study.stem if chosen == "desk" else f"{study.stem}-{chosen}"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{stem}.md"
-    write_text(path, study.page(chosen, finished, folder, stem).rstrip() + "\n\n" + notes(path))
+    title, rest = study.page(chosen, finished, folder, stem).rstrip().split("\n", 1)
+    write_text(path, "\n".join([title, "", account(study, chosen, finished), rest, "", notes(path)]))
     return path
+
+
+def account(study: Study, scale: Scale, finished: Sequence[Finished]) -> str:
+    """The command of a page, how many of its runs there are, and what they took."""
+    planned, minutes = len(study.trials(scale)), sum(one.seconds for one in finished) / 60
+    count = f"{planned} runs" if len(finished) == planned else f"{len(finished)} of {planned} runs are finished"
+    command = f"unbraid reproduce {study.name} --scale {scale}"
+    return f"`{command}`: {count}, {minutes:.0f} minutes of training in all, one thread each."
 
 
 def carry_out(

@@ -13,11 +13,18 @@ from scipy.stats import t as student
 from unbraid.files import complete_file
 from unbraid.papers.study import Finished
 
+NOT_MEASURED = "–"
+
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]], *, figures: bool = True) -> str:
     """A Markdown table; the first column is text, the rest `figures` (set right) or text."""
     rule = ["---", *["---:" if figures else "---"] * (len(header) - 1)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
+
+
+def setting(here: Mapping[str, str], paper: Mapping[str, str]) -> str:
+    """What was done here beside what the paper did, a row for each point."""
+    return markdown(["", "here", "paper"], [[name, here[name], paper[name]] for name in here], figures=False)
 
 
 def groups(finished: Sequence[Finished]) -> dict[str, list[Finished]]:
@@ -38,7 +45,9 @@ def mean_and_interval(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def with_interval(values: Sequence[float], digits: int = 3) -> str:
-    """`0.312 [0.280, 0.344]`."""
+    """`0.312 [0.280, 0.344]`; a dash for what was not measured."""
+    if np.isnan(values).any():
+        return NOT_MEASURED
     mean, low, high = mean_and_interval(values)
     shown = f"{mean:.{digits}f}"
     return shown if len(values) < 2 else f"{shown} [{low:.{digits}f}, {high:.{digits}f}]"
@@ -59,7 +68,7 @@ def every_run(finished: Sequence[Finished], columns: Mapping[str, tuple[str, int
         [
             one.trial.group,
             str(one.trial.seed),
-            *(f"{one.figures[name]:.{digits}f}" for name, (_, digits) in columns.items()),
+            *(with_interval([one.figures[name]], digits) for name, (_, digits) in columns.items()),
             f"{one.seconds:.0f}",
         ]
         for one in finished

@@ -1,0 +1,146 @@
+"""What studies of multi-stage models measure and show: errors, FID and conditioning by stage and over training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+import torch
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from unbraid import checkpoint, inception, metrics
+from unbraid.batches import as_stored
+from unbraid.chain import Chain
+from unbraid.codes import choose_rows
+from unbraid.files import complete_file, read_json
+from unbraid.run import Run
+from unbraid.tensors import read_tensors
+
+NOTHING = float("nan")  # a figure that a run does not have
+CURVE_ROWS = 2_000
+
+
+def chain_at(run: Run, part: float = 1.0) -> Chain:
+    """All stages, the last with the weights that it had after this part of its training."""
+    number, (config, steps) = len(run.plan.stages), run.plan.stages[-1]
+    if part == 1.0:
+        return run.chain
+    method = config.build(run.training_data(number).spec)
+    weights = checkpoint.kept(run.stage_folder(number))[max(1, round(steps * part))]
+    method.load_state_dict(read_tensors(weights)[0])
+    method.to(device=run.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return Chain([*run.chain_before(number).stages, method.eval().requires_grad_(False)])
+
+
+def outputs(run: Run, rows: NDArray[np.int64], part: float = 1.0) -> list[NDArray[Any]]:
+    """What each stage makes of these rows."""
+    chain = chain_at(run, part)
+    parts = [[as_stored(y) for y in chain.reconstruct(*batch)] for batch in run.batches(rows, "", show=False)]
+    return [np.concatenate(stage) for stage in zip(*parts, strict=True)]
+
+
+def has_second_stage(run: Run) -> bool:
+    """Whether there is a stage 1 to compare with."""
+    return len(run.plan.stages) > 1
+
+
+def error(run: Run, name: str, *, first: bool = False) -> float:
+    """L1 or L2 of the final output, or of stage 1's."""
+    if first and not has_second_stage(run):
+        return NOTHING
+    return float(run.evaluate([name], show=False)[f"stage-1/{name}" if first else name]["value"])
+
+
+def error_ratio(run: Run, part: float) -> float:
+    """L2 of the final output over stage 1's, after a part of the last stage's training."""
+    if not has_second_stage(run) or not checkpoint.kept(run.stage_folder(len(run.plan.stages))):
+        return NOTHING
+    rows = choose_rows(len(run.data), CURVE_ROWS, 0)
+    first, *_, last = (metrics.l2(run.data.observations[rows], made, replicates=0) for made in outputs(run, rows, part))
+    return float(last) / float(first)
+
+
+@cache
+def network() -> tuple[inception.Network, str]:
+    """The Inception network of the data folder."""
+    return inception.load_network(inception.find_network(None))
+
+
+def fid(run: Run, *, images: Callable[[Run], int], first: bool = False, part: float = 1.0) -> float:
+    """FID of reconstructions, of the same images for every run; with no images it is not measured."""
+    if not images(run) or (first and not has_second_stage(run)):
+        return NOTHING
+    if part < 1 and (run.plan.seed or not checkpoint.kept(run.stage_folder(len(run.plan.stages)))):
+        return NOTHING  # curves of one seed: features take a fifth of a second for each image
+    rows = choose_rows(len(run.data), images(run), 0)
+    net, identity = network()
+    real = inception.cached_features(net, identity, run, rows, False)
+    made = inception.features(net, outputs(run, rows, part)[0 if first else -1], "", False)
+    return float(metrics.fid(real, made, replicates=0))
+
+
+def parameters(run: Run) -> int:
+    """Of all stages."""
+    records = [read_json(run.stage_folder(k) / "stage.json") for k in range(1, len(run.plan.stages) + 1)]
+    return sum(int(record["parameters"]) for record in records)
+
+
+def conditioning(run: Run, name: str) -> float:
+    """M1 to M4 of a second stage that is given y."""
+    if not has_second_stage(run) or run.plan.stages[-1][0].name == "jacobian":
+        return NOTHING
+    return float(run.evaluate(["conditioning"], show=False)[f"conditioning/{name}"]["value"])
+
+
+def mig(run: Run) -> float:
+    """MIG of the codes that the model is steered by: stage 1's, but a student's own."""
+    table, kinds = run.encode(show=False), tuple(factor.kind for factor in run.data.factor_info)
+    own = run.plan.stages[-1][0].name == "jacobian"
+    codes = table.arrays["stage-2/codes"] if own else table.codes
+    return float(metrics.mig(codes, table.factors, kinds=kinds, seed=run.plan.seed, replicates=0))
+
+
+def measures(images: Callable[[Run], int], parts: Sequence[float]) -> dict[str, Callable[[Run], float]]:
+    """The figures of a study of chains. `parts` of the last stage's training give the curves."""
+    found: dict[str, Callable[[Run], float]] = {"mig": mig}
+    for name in ("l1", "l2"):
+        found |= {name: partial(error, name=name), f"first-{name}": partial(error, name=name, first=True)}
+    found |= {"fid": partial(fid, images=images), "first-fid": partial(fid, images=images, first=True)}
+    found |= {name: partial(conditioning, name=name) for name in ("M1", "M2", "M3", "M4")}
+    found |= {f"l2-ratio-{part:g}": partial(error_ratio, part=part) for part in parts}
+    return found | {f"fid-{part:g}": partial(fid, images=images, part=part) for part in parts if part < 1}
+
+
+def grid(path: Path, rows: Mapping[str, NDArray[Any]], *, size: float = 0.72) -> None:
+    """Rows of images, [n, h, w, c] each, with their names at the left."""
+    with matplotlib.rc_context({"font.size": 9}):
+        columns = max(len(images) for images in rows.values())
+        figure = Figure(figsize=(size * columns + 2.1, size * len(rows)))
+        panels = figure.subplots(len(rows), 1, squeeze=False)[:, 0]
+        for panel, (name, images) in zip(panels, rows.items(), strict=True):
+            strip = np.concatenate(list(images), axis=1)
+            panel.imshow(strip if strip.shape[-1] == 3 else strip[..., 0], cmap="gray", vmin=0, vmax=255)
+            panel.set_xticks([])
+            panel.set_yticks([])
+            panel.set_ylabel(name, rotation=0, ha="right", va="center", labelpad=6)
+            panel.spines[:].set_visible(False)
+        figure.subplots_adjust(left=2.05 / (size * columns + 2.1), right=1, top=1, bottom=0, hspace=0.02)
+        with complete_file(path) as place:
+            figure.savefig(place, dpi=110, format="png", metadata={"Software": None})
+
+
+def traversals(path: Path, run: Run, *, row: int, codes: int, steps: int = 10) -> None:
+    """The codes of stage 1 that say most of the observation, each as y and x̂ in alternate rows."""
+    x = np.ascontiguousarray(run.data.observations[[row]])
+    order = np.argsort(-run.encode(show=False).arrays["information"])[:codes]
+    stages = run.traverse(x, stage=1, steps=steps)
+    rows: dict[str, NDArray[Any]] = {}
+    for code in order:
+        for name, made in zip(("y", *["x̂"] * (len(stages) - 1)), (stages[0], *stages[1:]), strict=True):
+            rows[f"c{code + 1}   {name}"] = made[code]
+    grid(path, rows)
