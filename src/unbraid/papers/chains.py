@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from unbraid.tensors import read_tensors
 
 NOTHING = float("nan")  # a figure that a run does not have
 CURVE_ROWS = 2_000
+Measures = dict[str, Callable[[Run], float]]
 
 
 def chain_at(run: Run, part: float = 1.0) -> Chain:
@@ -76,12 +77,16 @@ def fid(run: Run, *, images: Callable[[Run], int], first: bool = False, part: fl
     if not images(run) or (first and not has_second_stage(run)):
         return NOTHING
     if part < 1 and (run.plan.seed or not checkpoint.kept(run.stage_folder(len(run.plan.stages)))):
-        return NOTHING  # curves of one seed: features take a fifth of a second for each image
+        return NOTHING  # curves of one seed are enough
     rows = choose_rows(len(run.data), images(run), 0)
+    return fid_of(run, outputs(run, rows, part)[0 if first else -1])
+
+
+def fid_of(run: Run, made: NDArray[Any]) -> float:
+    """FID between images and as many of the data, chosen alike for every run."""
     net, identity = network()
-    real = inception.cached_features(net, identity, run, rows, False)
-    made = inception.features(net, outputs(run, rows, part)[0 if first else -1], "", False)
-    return float(metrics.fid(real, made, replicates=0))
+    real = inception.cached_features(net, identity, run, choose_rows(len(run.data), len(made), 0), False)
+    return float(metrics.fid(real, inception.features(net, made, "", False), replicates=0))
 
 
 def parameters(run: Run) -> int:
@@ -105,24 +110,35 @@ def mig(run: Run) -> float:
     return float(metrics.mig(codes, table.factors, kinds=kinds, seed=run.plan.seed, replicates=0))
 
 
-def measures(images: Callable[[Run], int], parts: Sequence[float]) -> dict[str, Callable[[Run], float]]:
-    """The figures of a study of chains. `parts` of the last stage's training give the curves."""
-    found: dict[str, Callable[[Run], float]] = {"mig": mig}
+def errors() -> Measures:
+    """L1 and L2 of the final output and of stage 1's."""
+    found: Measures = {}
     for name in ("l1", "l2"):
         found |= {name: partial(error, name=name), f"first-{name}": partial(error, name=name, first=True)}
+    return found
+
+
+def conditionings(measure: Callable[..., float] = conditioning) -> Measures:
+    """M1 to M4."""
+    return {name: partial(measure, name=name) for name in ("M1", "M2", "M3", "M4")}
+
+
+def measures(images: Callable[[Run], int], parts: Sequence[float] = (), fid_parts: Sequence[float] = ()) -> Measures:
+    """The figures of a study of chains. `parts` of the last stage's training give the curves of errors and FID."""
+    found = {"mig": mig} | errors()
     found |= {"fid": partial(fid, images=images), "first-fid": partial(fid, images=images, first=True)}
-    found |= {name: partial(conditioning, name=name) for name in ("M1", "M2", "M3", "M4")}
+    found |= conditionings()
     found |= {f"l2-ratio-{part:g}": partial(error_ratio, part=part) for part in parts}
-    return found | {f"fid-{part:g}": partial(fid, images=images, part=part) for part in parts if part < 1}
+    return found | {f"fid-{part:g}": partial(fid, images=images, part=part) for part in fid_parts}
 
 
-def grid(path: Path, rows: Mapping[str, NDArray[Any]], *, size: float = 0.72) -> None:
+def grid(path: Path, rows: Sequence[tuple[str, NDArray[Any]]], *, size: float = 0.72) -> None:
     """Rows of images, [n, h, w, c] each, with their names at the left."""
     with matplotlib.rc_context({"font.size": 9}):
-        columns = max(len(images) for images in rows.values())
+        columns = max(len(images) for _, images in rows)
         figure = Figure(figsize=(size * columns + 2.1, size * len(rows)))
         panels = figure.subplots(len(rows), 1, squeeze=False)[:, 0]
-        for panel, (name, images) in zip(panels, rows.items(), strict=True):
+        for panel, (name, images) in zip(panels, rows, strict=True):
             strip = np.concatenate(list(images), axis=1)
             panel.imshow(strip if strip.shape[-1] == 3 else strip[..., 0], cmap="gray", vmin=0, vmax=255)
             panel.set_xticks([])
@@ -139,8 +155,6 @@ def traversals(path: Path, run: Run, *, row: int, codes: int, steps: int = 10) -
     x = np.ascontiguousarray(run.data.observations[[row]])
     order = np.argsort(-run.encode(show=False).arrays["information"])[:codes]
     stages = run.traverse(x, stage=1, steps=steps)
-    rows: dict[str, NDArray[Any]] = {}
-    for code in order:
-        for name, made in zip(("y", *["x̂"] * (len(stages) - 1)), (stages[0], *stages[1:]), strict=True):
-            rows[f"c{code + 1}   {name}"] = made[code]
-    grid(path, rows)
+    grid(
+        path, [(f"c{code + 1}  {name}", made[code]) for code in order for name, made in zip("yx", stages, strict=True)]
+    )

@@ -23,7 +23,8 @@ from unbraid.run import Run
 
 STAGE_1, LARGER, BIG = "β-TCVAE (stage 1 of MS-VAE)", "β-TCVAE-L", "Big-β-TCVAE"
 JACOBIAN, NARROW, OURS = "Jacobian supervision", "MS-VAE, half the width", "MS-VAE"
-POINTS = (0.125, 0.25, 0.5, 1.0)  # of stage 2's training, for the curve
+POINTS = (0.125, 0.25, 0.5, 1.0)  # of stage 2's training, for the curves of L2
+FID_POINTS = (0.25, 1.0)  # features take a fifth of a second for each image
 
 
 @dataclass(frozen=True)
@@ -169,15 +170,16 @@ def curve(path: Path, finished: Sequence[Finished]) -> None:
     panels = figure.subplots(1, 2)
     for group, colour in ((OURS, "#2f6fbf"), (NARROW, "#b3541e")):
         for number, one in enumerate(tables.groups(finished).get(group, [])):
-            steps = [part * one.trial.steps[1] for part in POINTS]
-            parts = [f"fid-{part:g}" if part < 1 else "fid" for part in POINTS]
+            fids = [one.figures["fid" if part == 1 else f"fid-{part:g}"] for part in FID_POINTS]
             lines = (
-                [one.figures[f"l2-ratio-{part:g}"] for part in POINTS],
-                [one.figures[name] / one.figures["first-fid"] for name in parts],
+                (POINTS, [one.figures[f"l2-ratio-{part:g}"] for part in POINTS]),
+                (FID_POINTS, [value / one.figures["first-fid"] for value in fids]),
             )
             label = f"{group} ({one.trial.stages[1].width:g})" if not number else None  # type: ignore[attr-defined]
-            for panel, values in zip(panels, lines, strict=True):
-                panel.plot(steps, values, "o-", ms=3, lw=1.2, color=colour, label=label)
+            for panel, (parts, values) in zip(panels, lines, strict=True):
+                panel.plot(
+                    [part * one.trial.steps[1] for part in parts], values, "o-", ms=3, lw=1.2, color=colour, label=label
+                )
     for panel, name, aim in zip(panels, ("L2", "FID"), (0.5, 0.85), strict=True):
         panel.axhline(aim, color="#8a8a8a", lw=0.8, ls="--")
         last = finished[0].trial.steps[1]
@@ -194,10 +196,10 @@ def pictures(folder: Path, stem: str, finished: Sequence[Finished]) -> None:
     runs = {group: Run.open(found[0].folder) for group, found in tables.groups(finished).items()}
     ours = runs[OURS]
     rows = np.random.default_rng(7).permutation(len(ours.data))[:12]
-    shown = {"images": np.asarray(ours.data.observations[rows]), STAGE_1.split(" (")[0]: chains.outputs(ours, rows)[0]}
-    for group in (LARGER, BIG, JACOBIAN, OURS):
-        if group in runs:
-            shown[group] = chains.outputs(runs[group], rows)[-1]
+    shown = [("images", np.asarray(ours.data.observations[rows]))]
+    shown.append((STAGE_1.split(" (")[0], chains.outputs(ours, rows)[0]))
+    found = [group for group in (LARGER, BIG, JACOBIAN, OURS) if group in runs]
+    shown += [(group, chains.outputs(runs[group], rows)[-1]) for group in found]
     chains.grid(folder / f"{stem}-reconstructions.png", shown)
     chains.traversals(folder / f"{stem}-traversals.png", ours, row=int(rows[0]), codes=5)
 
@@ -277,6 +279,6 @@ STUDY = Study(
     name="ms-vae/cars",
     title="Cars3D: β-TCVAE, β-TCVAE-L, Big-β-TCVAE, Jacobian supervision and MS-VAE",
     trials=trials,
-    measures=chains.measures(images, POINTS),
+    measures=chains.measures(images, POINTS, FID_POINTS[:-1]),
     page=page,
 )

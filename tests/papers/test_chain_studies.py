@@ -1,0 +1,105 @@
+"""What the studies of multi-stage models measure: weights on the way, ratios, whose codes are scored, identity."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from unbraid import metrics
+from unbraid.codes import choose_rows
+from unbraid.data import load
+from unbraid.data.base import Factor, FactorData
+from unbraid.methods import MSVAE, BetaVAE
+from unbraid.methods.sizes import parameters
+from unbraid.papers import chains, identity, ms_vae_ablations, ms_vae_cars, ms_vae_gan
+from unbraid.run import Run, fit
+from unbraid.train import Machine
+
+FIRST, SECOND = BetaVAE(width=0.1, latents=3), MSVAE(width=0.05, latents=2, batch_size=8)
+
+
+def trained(folder: Path, steps: int) -> Run:
+    data = load("sprites", size=32, stride=16)
+    machine = Machine("cpu", keep=(2, 4))
+    return fit(data, (FIRST, SECOND), steps=(2, steps), seed=1, out=folder, machine=machine, show=False)
+
+
+def test_a_part_of_training_is_a_shorter_run(tmp_path: Path) -> None:
+    long, short = trained(tmp_path / "long", 4), trained(tmp_path / "short", 2)
+    rows = np.arange(5)
+    half = chains.outputs(long, rows, 0.5)
+    assert np.array_equal(half[-1], chains.outputs(short, rows)[-1])
+    assert not np.array_equal(half[-1], chains.outputs(long, rows)[-1])
+    assert np.array_equal(half[0], chains.outputs(long, rows)[0]), "stage 1 is the same all the while"
+
+
+def test_the_ratio_is_of_the_last_stage_to_the_first(tmp_path: Path) -> None:
+    run = trained(tmp_path / "run", 4)
+    rows = choose_rows(len(run.data), chains.CURVE_ROWS, 0)
+    first, last = chains.outputs(run, rows)
+    x = run.data.observations[rows].astype(float)
+    expected = np.square(last - x).mean() / np.square(first - x).mean()
+    assert chains.error_ratio(run, 1.0) == pytest.approx(expected, rel=1e-6)
+    assert chains.parameters(run) == sum(p.numel() for n in (1, 2) for p in run.stage(n).parameters())
+
+
+def test_what_a_run_does_not_have_is_not_a_number(tmp_path: Path) -> None:
+    data = load("sprites", size=32, stride=16)
+    run = fit(data, (FIRST,), steps=(1,), seed=0, out=tmp_path / "one", machine=Machine("cpu"), show=False)
+    for value in (chains.error(run, "l2", first=True), chains.error_ratio(run, 1.0), chains.conditioning(run, "M1")):
+        assert np.isnan(value)
+
+
+def test_baselines_are_of_the_size_they_are_named_for_and_share_the_first_stage() -> None:
+    by_group = {trial.group: trial for trial in ms_vae_cars.trials("smoke")}
+    ours, spec = by_group[ms_vae_cars.OURS], ms_vae_cars.spec("smoke")
+    for group in (ms_vae_cars.JACOBIAN, ms_vae_cars.NARROW):
+        assert by_group[group].stages[0] == ours.stages[0]
+        assert by_group[group].steps[0] == ours.steps[0]
+    assert replace(by_group[ms_vae_cars.LARGER].stages[0], latents=10) == ours.stages[0]
+    total = sum(parameters(stage, spec) for stage in ours.stages)
+    assert parameters(by_group[ms_vae_cars.BIG].stages[0], spec) == pytest.approx(total, rel=0.02)
+
+
+def test_the_scored_codes_of_an_ablation_are_c(tmp_path: Path) -> None:
+    data, models = load("sprites", size=32, stride=16), ms_vae_ablations.models(ms_vae_ablations.SETTINGS["smoke"])
+    for group, stage in ((ms_vae_ablations.M1, 1), (ms_vae_ablations.M5, 2)):
+        stages = models[group]
+        out = tmp_path / group[:2]
+        run = fit(data, stages, steps=(1,) * len(stages), seed=0, out=out, machine=Machine("cpu"), show=False)
+        rows = run.encode(show=False).rows[:4]
+        found = run.chain.encode(run.observations(rows))[stage - 1]["c" if stage == 1 else "z"].mean.numpy()
+        np.testing.assert_allclose(ms_vae_ablations.of_c(run, "codes")[:4], found, atol=1e-5)
+
+
+def test_no_gan_is_shown_the_object() -> None:
+    for trial in ms_vae_gan.trials("desk"):
+        assert trial.labels is not None
+        assert trial.labels.factors == ms_vae_gan.POSE
+        assert trial.stages[0].factors == ms_vae_gan.POSE  # type: ignore[attr-defined]
+
+
+def lit_squares() -> FactorData:
+    """Six patterns of colour (objects) under eight lights from the side (poses), far stronger than the patterns."""
+    random = np.random.default_rng(0)
+    patterns = random.integers(0, 40, (6, 1, 8, 8, 3))
+    lights = np.linspace(0, 150, 8)[None, :, None, None, None] * np.linspace(0, 1, 8)[None, None, None, :, None]
+    images = (patterns + lights + 20).astype(np.uint8).reshape(48, 8, 8, 3)
+    factors = np.indices((6, 8)).reshape(2, -1).T.astype(float)
+    return FactorData("squares", images, factors, (Factor("object", 6, "categorical"), Factor("light", 8, "ordinal")))
+
+
+def test_the_embedding_tells_objects_and_ignores_poses() -> None:
+    data = lit_squares()
+    embed = identity.IdentityEmbedding(data, "object")
+    x = torch.from_numpy(np.asarray(data.observations)).permute(0, 3, 1, 2).float() / 255
+    features = embed(x).numpy().reshape(6, 8, -1)
+    pixels = x.flatten(1).numpy().reshape(6, 8, -1)
+    assert identity.change(pixels) > 0.8, "most of the pixels' variance is the light's"
+    assert identity.change(features) < 0.05
+    # An object that becomes another one as the light moves is seen to.
+    assert identity.change(features[(np.arange(6)[:, None] + np.arange(8)) % 6, np.arange(8)]) > 0.5
+    assert identity.variety(features) > 100 * identity.variety(np.repeat(features[:1], 6, axis=0))
+    assert float(metrics.identity_change(features, replicates=0)) == identity.change(features)
