@@ -23,12 +23,13 @@ from unbraid.files import complete_file
 from unbraid.methods import GaussianMixture, MSFlow
 from unbraid.methods.gaussian_mixture import GaussianMixtureModel
 from unbraid.methods.ms_flow import MSFlowModel, log_density
-from unbraid.papers import tables
+from unbraid.papers import chains, tables
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.run import Run
 from unbraid.train import read_log
 
 BATCH = 250
+POINTS = (0.125, 0.25, 0.5)  # of training, for held-out densities on the way
 CENTRES, SAMPLES = "y is the component's centre", "y is a sample of the component"
 CONDITIONS: Mapping[str, Condition] = {CENTRES: "sample", SAMPLES: "observation"}
 
@@ -53,7 +54,7 @@ SPRITES = ("sprites", {"size": 32, "stride": 16}, {"size": 32, "stride": 8})
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting(*SPRITES, 3, 0.02, 2, 1, 40, {"em_rows": 200, "components": 3}),
     "desk": Setting(*MNIST, 3_000, 0.5, 5, 1, 2_000),
-    "paper": Setting(*MNIST, 12_000, 1.0, 5, 1, 10_000),  # 20 epochs at batch 100
+    "paper": Setting(*MNIST, 6_000, 1.0, 5, 1, 10_000),  # 10 epochs at batch 100
 }
 PAPER_SETTING = {
     "data": "MNIST, 60,000 training images; held-out images not mentioned",
@@ -94,6 +95,7 @@ def trials(scale: Scale) -> list[Trial]:
             (1, setting.steps),
             seed,
             setting.train,
+            keep=tuple(max(1, round(part * setting.steps)) for part in POINTS),
         )
         for seed in range(setting.seeds)
         for group, condition in CONDITIONS.items()
@@ -112,9 +114,10 @@ def held_out(run: Run) -> FactorData:
     return load(setting.data, **setting.test).take(np.arange(setting.tested))
 
 
-def stages(run: Run) -> tuple[GaussianMixtureModel, MSFlowModel]:
-    """Mixture and flow."""
-    return cast(GaussianMixtureModel, run.stage(1)), cast(MSFlowModel, run.stage(2))
+def stages(run: Run, part: float = 1.0) -> tuple[GaussianMixtureModel, MSFlowModel]:
+    """Mixture and flow, the flow as it was after this part of its training."""
+    mixture, flow = chains.chain_at(run, part).stages
+    return cast(GaussianMixtureModel, mixture), cast(MSFlowModel, flow)
 
 
 def centres(run: Run) -> Tensor:
@@ -146,11 +149,11 @@ def conditional_density(run: Run) -> float:
     return over_test(run, lambda x: stages(run)[1].log_density(x, run.chain_before(2).condition(x, None, kind)[0]))
 
 
-def chain_density(run: Run) -> float:
+def chain_density(run: Run, part: float = 1.0) -> float:
     """log p(x) = log Σₖ πₖ p(x | yₖ), exactly; given samples there is no such sum, and this is not a number."""
-    mixture, flow = stages(run)
+    mixture, flow = stages(run, part)
     if cast(MSFlow, run.plan.stages[1][0]).condition == "observation":
-        return float("nan")
+        return chains.NOTHING
     weights, y = F.log_softmax(mixture.logits, 0), centres(run)
     return over_test(run, lambda x: log_density(weights, y, flow, x)[0])
 
@@ -183,6 +186,7 @@ MEASURES: Mapping[str, Callable[[Run], float]] = {
     "mixture": mixture_density,
     "conditional": conditional_density,
     "chain": chain_density,
+    **{f"chain-{part:g}": partial(chain_density, part=part) for part in POINTS},
     "kept-1": partial(kept, stage=1),
     "kept-2": partial(kept, stage=2),
 }
@@ -214,11 +218,15 @@ def draw(path: Path, run: Run, finished: Sequence[Finished]) -> None:
         curve = figure.add_subplot(places[0, 3])
         for one in finished:
             log = read_log(one.folder / "stage-2" / "log.jsonl")
-            points = [(line["step"], line["flow/log_density"]) for line in log if line["flow/log_density"] > -2500]
+            points = [(at["step"], at["flow/log_density"]) for at in log if at["flow/log_density"] > -2500]
             if points:
-                curve.plot(*zip(*points, strict=True), lw=1, label=one.trial.group)
+                (line,) = curve.plot(*zip(*points, strict=True), lw=1, label=one.trial.group)
+                parts = {**{part: f"chain-{part:g}" for part in POINTS}, 1.0: "chain"}
+                tested = [(part * one.trial.steps[1], one.figures[name]) for part, name in parts.items()]
+                if not np.isnan(one.figures["chain"]):
+                    curve.plot(*zip(*tested, strict=True), "o", color=line.get_color(), label="log p(x), held out")
         curve.set_xlabel("step")
-        curve.set_ylabel("log p(x given y), training batch")
+        curve.set_ylabel("log p(x given y), training batches")
         curve.legend(frameon=False, fontsize=8)
         with complete_file(path) as place:
             figure.savefig(place, dpi=120, format="png", metadata={"Software": None})
@@ -250,7 +258,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "",
             "## Results",
             "Nats, mean over held-out images, one draw of the dequantisation noise. MS-FLOW's log p(x) is exact: the "
-            "sum over components. Given samples of Y there is no such sum (nan); log p(x given y) compares both. The "
+            "sum over components. Given samples of Y there is no such sum; log p(x given y) compares both. The "
             "last two columns: the share of 50 samples of each component that the mixture assigns to it.",
             "",
             tables.summary(finished, COLUMNS),
