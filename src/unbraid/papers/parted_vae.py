@@ -26,6 +26,7 @@ from unbraid.nets.stacks import Encoder, NetworkName
 from unbraid.ops.categorical import Categorical
 from unbraid.papers import tables
 from unbraid.papers.study import Finished, Scale, Study, Trial
+from unbraid.parted import class_prior, draw_class_prior
 from unbraid.run import Run
 from unbraid.tensors import read_tensors
 
@@ -198,10 +199,19 @@ def curve(path: Path, finished: Sequence[Finished]) -> None:
     figure.savefig(path, dpi=130, metadata={"Software": None})
 
 
+def prior_picture(path: Path, run: Run) -> None:
+    """The learned modes of the class code that tells classes apart best, with images along it (figure 7)."""
+    method = run.stage(1)
+    assert isinstance(method, PartedVAEModel)
+    code = int(method.mode_list[0].mean.var(dim=0).argmax())  # of [class, code]
+    draw_class_prior(class_prior(run, code=code), path)
+
+
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
     """The comparison as Markdown, with the curve beside it."""
     s = SETTINGS[scale]
     curve(folder / f"{stem}.png", finished)
+    prior_picture(folder / f"{stem}-prior.png", Run.open(tables.groups(finished)[PARTED][0].folder))
     found = tables.groups(finished)
     margin = np.mean([r.figures["accuracy"] for r in found[PARTED]]) - np.mean(
         [r.figures["best"] for r in found[BASELINE]]
@@ -236,6 +246,11 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             f"PartedVAE is {100 * margin:.1f} points above the best that the baseline reaches; in the paper 12.",
             "",
             f"![test accuracy over training]({stem}.png)",
+            "",
+            "What the classes have become (figure 7): the mixture prior of one class code, and images along it with "
+            "everything else at its mean; the first run.",
+            "",
+            f"![modes of the learned prior, with images]({stem}-prior.png)",
             "",
             "## Every run",
             tables.every_run(finished, COLUMNS),
