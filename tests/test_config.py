@@ -51,3 +51,21 @@ def test_the_written_command_makes_the_same_run() -> None:
     options = words[words.index("--seed") + 2 :]
     given = [(name.removeprefix("--"), value) for name, value in zip(options[::2], options[1::2], strict=True)]
     assert configure([type(config) for config, _ in stages], given) == [config for config, _ in stages]
+
+
+def test_an_option_that_came_later_changes_no_key_until_it_is_used() -> None:
+    assert to_json(Adam()) == {"lr": 1e-4, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8}
+    falling = methods.BetaVAE(adam=Adam(end=0.5))
+    assert digest(falling) != digest(methods.BetaVAE())
+    assert from_json(methods.BetaVAE, to_json(falling)) == falling
+    (config,) = configure([methods.BetaVAE], [("adam.end", "0.5")])
+    assert config == falling
+    plan = {"name": "sprites", "arguments": {}}
+    assert "--adam.end 0.5" in command_line(plan, [(falling, 10)], 0, None)
+
+
+def test_a_falling_rate_is_a_straight_line() -> None:
+    assert [Adam(lr=2.0, end=0.1).rate(progress) for progress in (0, 0.5, 1)] == pytest.approx([2.0, 1.1, 0.2])
+    assert Adam(lr=2.0).rate(0.7) == 2.0
+    with pytest.raises(InputError, match=r"adam\.end is -0\.5; it is the part of lr"):
+        Adam(end=-0.5)

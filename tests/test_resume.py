@@ -13,11 +13,25 @@ import pytest
 from unbraid.checkpoint import newest_first
 
 STEPS = 300
+FALLING = ("--adam.end", "0.1")  # a learning rate that depends on the step is part of what must be taken up
 
 
 def command(data: Path, out: Path, *more: str) -> list[str]:
     fit = [sys.executable, "-m", "unbraid", "fit", str(data), "--method", "beta-tcvae", "ms-vae", "--width", "0.1"]
-    return [*fit, "--steps", str(STEPS), "40", "--out", str(out), "--threads", "1", "--save-every", "0.05", *more]
+    return [
+        *fit,
+        "--steps",
+        str(STEPS),
+        "40",
+        "--out",
+        str(out),
+        "--threads",
+        "1",
+        "--save-every",
+        "0.05",
+        *FALLING,
+        *more,
+    ]
 
 
 def finished(words: list[str]) -> subprocess.CompletedProcess[str]:

@@ -9,11 +9,13 @@ import torch
 
 import unbraid as ub
 from unbraid.batches import as_stored
+from unbraid.core import Adam
 from unbraid.data.base import FactorData
 from unbraid.files import read_json
 from unbraid.methods import MSVAE, BetaTCVAE, BetaVAE
 from unbraid.pictures import code_ranges
 from unbraid.run import Run
+from unbraid.train import Player
 
 FIRST, SECOND = BetaTCVAE(width=0.1, latents=4), MSVAE(width=0.1, latents=2)
 
@@ -112,6 +114,22 @@ def test_observations_of_another_shape_are_refused(squares: FactorData, tmp_path
 def test_stages_in_an_order_that_makes_no_sense_are_refused(squares: FactorData, stages: list, message: str) -> None:
     with pytest.raises(ub.InputError, match=message):
         ub.fit(squares, stages, steps=1, show=False)
+
+
+def test_the_learning_rate_falls_over_the_run(
+    squares: FactorData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[float] = []
+    step = Player.step
+
+    def watched(self: Player, *arguments: object) -> None:
+        seen.append(self.optimizer.param_groups[0]["lr"])
+        step(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Player, "step", watched)
+    falling = dataclasses.replace(FIRST, adam=Adam(lr=1e-3, end=0.2))
+    ub.fit(squares, falling, steps=4, out=tmp_path / "run", show=False)
+    assert seen == pytest.approx([1e-3, 0.8e-3, 0.6e-3, 0.4e-3])
 
 
 def test_a_loss_that_leaves_the_numbers_stops_the_run(squares: FactorData, tmp_path: Path) -> None:

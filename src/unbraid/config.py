@@ -19,10 +19,17 @@ def option(default: Any, help: str) -> Any:
     return dataclasses.field(default=default, metadata={"help": help})
 
 
+def later_option(default: Any, help: str) -> Any:
+    """An option that came after runs were made. At its default it is left out of JSON, and they keep their keys."""
+    return dataclasses.field(default=default, metadata={"help": help, "later": True})
+
+
 def to_json(config: Any) -> Any:
     """Plain JSON of a configuration: dataclasses become objects, tuples become lists."""
     if dataclasses.is_dataclass(config) and not isinstance(config, type):
-        return {f.name: to_json(getattr(config, f.name)) for f in dataclasses.fields(config)}
+        values = {f: getattr(config, f.name) for f in dataclasses.fields(config)}
+        shown = {f: value for f, value in values.items() if not ("later" in f.metadata and value == f.default)}
+        return {f.name: to_json(value) for f, value in shown.items()}
     if isinstance(config, tuple | list):
         return [to_json(item) for item in config]
     return config

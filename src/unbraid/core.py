@@ -9,8 +9,9 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
-from unbraid.config import option
+from unbraid.config import later_option, option
 from unbraid.data.base import Factor
+from unbraid.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,16 @@ class Adam:
     beta1: float = 0.9
     beta2: float = 0.999
     eps: float = 1e-8
+    end: float = later_option(1.0, "part of lr that is left at the last step; it falls on a straight line")
+
+    def __post_init__(self) -> None:
+        """Refuse a rate that would grow or change its sign."""
+        if not 0 <= self.end <= 1:
+            raise InputError(f"adam.end is {self.end:g}; it is the part of lr that is left at the last step, 0 to 1.")
+
+    def rate(self, progress: float) -> float:
+        """The learning rate after this part of training, 0 to 1."""
+        return self.lr * (1 - (1 - self.end) * progress)
 
 
 # Which rows a batch is drawn from: all; those with every label; those with at least one; or one half of the batch from

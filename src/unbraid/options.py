@@ -69,8 +69,11 @@ def describe_options(cls: type) -> list[tuple[str, Any, str]]:
     for field in dataclasses.fields(cls):
         about = str(field.metadata.get("help", ""))
         if dataclasses.is_dataclass(hints[field.name]):
-            inner = to_json(field.default)
-            rows += [(f"{field.name}.{name}", value, f"{about}: {name}") for name, value in inner.items()]
+            for part in dataclasses.fields(hints[field.name]):
+                meaning = part.metadata.get("help", part.name)
+                rows.append(
+                    (f"{field.name}.{part.name}", to_json(getattr(field.default, part.name)), f"{about}: {meaning}")
+                )
         else:
             rows.append((field.name, field.default, about))
     return rows
@@ -106,7 +109,7 @@ def _changes(default: Mapping[str, Any], chosen: Mapping[str, Any], prefix: str 
     for name, value in chosen.items():
         if isinstance(value, dict):
             yield from _changes(default[name], value, f"{prefix}{name}.")
-        elif value != default[name]:
+        elif name not in default or value != default[name]:
             yield f"{prefix}{name}", value
 
 

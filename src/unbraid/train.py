@@ -81,6 +81,11 @@ class Player:
         )
         self.stepper = cast(torch.optim.Optimizer, fabric.setup_optimizers(self.optimizer))
 
+    def slow(self, progress: float) -> None:
+        """Set the learning rate for this part of training, 0 to 1."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.update.optimizer.rate(progress)
+
     def step(self, fabric: Fabric, terms: Terms) -> None:
         """Back-propagate into this update's parameters and no others, and step."""
         self.optimizer.zero_grad(set_to_none=True)
@@ -97,7 +102,10 @@ def train(job: Job, machine: Machine, *, show: bool = True, title: str = "") -> 
     """
     strategy = "ddp_spawn" if machine.devices > 1 else "auto"
     fabric = Fabric(
-        accelerator=machine.accelerator, devices=machine.devices, precision=machine.precision, strategy=strategy  # type: ignore[arg-type]
+        accelerator=machine.accelerator,
+        devices=machine.devices,
+        precision=machine.precision,  # type: ignore[arg-type]
+        strategy=strategy,
     )
     if machine.devices > 1:
         # Bound arguments, because the launcher would otherwise try to look into them.
@@ -126,6 +134,8 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
     ):
         saved = time.monotonic()
         for step in range(start, job.steps):
+            for player in players:
+                player.slow(step / job.steps)
             logged = (step + 1) % log_interval(job.steps) == 0 or step == 0
             figures = training_step(fabric, method, players, source, job.seed, step, figures=logged)
             if figures:

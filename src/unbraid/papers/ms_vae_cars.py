@@ -44,12 +44,14 @@ class Setting:
     images: int  # that FID is taken over; none: it is not measured
 
 
-def chain(beta: float, width: float, second_width: float, batch: int, lr: float, second_lr: float) -> dict[str, Any]:
+def chain(
+    beta: float, width: float, second_width: float, batch: int, lr: float, second_lr: float, end: float
+) -> dict[str, Any]:
     """Both stages as the paper has them, |C| = 10 and |Z| = 5."""
     return {
         "beta": beta,
         "first": BetaTCVAE(beta=beta, width=width, adam=Adam(lr=lr)),
-        "second": MSVAE(latents=5, width=second_width, batch_size=batch, adam=Adam(lr=second_lr)),
+        "second": MSVAE(latents=5, width=second_width, batch_size=batch, adam=Adam(lr=second_lr, end=end)),
     }
 
 
@@ -57,7 +59,7 @@ SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting(
         "sprites",
         {"size": 32, "stride": 8},
-        **chain(4.0, 0.1, 0.05, 16, 1e-3, 1e-3),
+        **chain(4.0, 0.1, 0.05, 16, 1e-3, 1e-3, 0.02),
         steps=(4, 4),
         big_batch=16,
         big_steps=4,
@@ -68,7 +70,7 @@ SETTINGS: dict[Scale, Setting] = {
     "desk": Setting(
         "cars3d",
         {},
-        **chain(10.0, 0.5, 0.25, 16, 5e-4, 1e-3),
+        **chain(10.0, 0.5, 0.25, 16, 5e-4, 1e-3, 0.02),
         steps=(5_000, 10_000),
         big_batch=16,
         big_steps=5_000,
@@ -79,7 +81,7 @@ SETTINGS: dict[Scale, Setting] = {
     "paper": Setting(
         "cars3d",
         {},
-        **chain(4.0, 1.0, 1.0, 32, 1e-4, 1e-4),
+        **chain(4.0, 1.0, 1.0, 32, 1e-4, 1e-4, 1.0),
         steps=(300_000, 300_000),
         big_batch=64,
         big_steps=300_000,
@@ -113,7 +115,9 @@ def trials(scale: Scale) -> list[Trial]:
     keep = tuple(max(1, round(s.steps[1] * part)) for part in POINTS)
     larger = beta_tcvae_l(stages, spec(scale)).config
     big = dataclasses.replace(big_beta_tcvae(stages, spec(scale)).config, batch_size=s.big_batch)
-    student = JacobianSupervision(latents=5, width=s.second.width, batch_size=s.second.batch_size)
+    student = JacobianSupervision(
+        latents=5, width=s.second.width, batch_size=s.second.batch_size, adam=Adam(lr=3e-4, end=s.second.adam.end)
+    )
     narrow = dataclasses.replace(s.second, width=s.second.width / 2)
     made = [Trial(OURS, s.data, stages, s.steps, seed, s.arguments, keep=keep) for seed in range(s.seeds)]
     for seed in range(s.baseline_seeds):
@@ -206,7 +210,8 @@ def pictures(folder: Path, stem: str, finished: Sequence[Finished]) -> None:
 
 def described(stage: BetaTCVAE | MSVAE, steps: int) -> str:
     """A stage's setting in a line."""
-    return f"width {stage.width:g}, batch {stage.batch_size}, Adam {stage.adam.lr:g}, {steps:,} steps"
+    rate = f"Adam {stage.adam.lr:g}" + (f" to {stage.adam.rate(1):g}" if stage.adam.end < 1 else "")
+    return f"width {stage.width:g}, batch {stage.batch_size}, {rate}, {steps:,} steps"
 
 
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
