@@ -72,6 +72,10 @@ def test_options_reach_the_stage_they_name(squares_file: Path, tmp_path: Path) -
         (["data", "show"], "there is no action of unbraid data 'show'"),
         (["methods", "gan"], "there is no method 'gan'"),
         (["reproduce", "beta-tcvae/comparision"], "did you mean 'beta-tcvae/comparison'?"),
+        (["reproduce", "beta-tcvae/comparison", "--workers", "0"], "must be a whole number from 1 on, not '0'"),
+        (["reproduce", "beta-tcvae/comparison", "--workers", "two"], "must be a whole number from 1 on, not 'two'"),
+        (["reproduce", "beta-tcvae/comparison", "--page", "--workers", "2"], "not allowed with argument --page"),
+        (["reproduce", "beta-tcvae/comparison", "--page"], "no run of beta-tcvae/comparison is finished"),
     ],
 )
 def test_bad_input_gets_one_sentence_and_exit_code_2(
@@ -85,6 +89,24 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
     assert sentence in text
     assert len(text.splitlines()) == 1
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "workers", "train"), [([], None, True), (["--workers", "3"], 3, True), (["--page"], None, False)]
+)
+def test_reproduce_passes_on_how_many_processes_and_whether_to_train(
+    words: list[str], workers: int | None, train: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: dict[str, object] = {}
+
+    def note(name: str, scale: str, **options: object) -> Path:
+        asked.update(options, name=name, scale=scale)
+        return tmp_path / "page.md"
+
+    monkeypatch.setattr("unbraid.papers.reproduce", note)
+    assert main(["reproduce", "beta-tcvae/comparison", "--scale", "smoke", *words]) == 0
+    assert (asked["name"], asked["scale"]) == ("beta-tcvae/comparison", "smoke")
+    assert (asked["workers"], asked["train"]) == (workers, train)
 
 
 def write_images(folder: Path, count: int = 3, size: int = 16) -> None:

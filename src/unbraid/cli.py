@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
 
 from rich.text import Text
 
 from unbraid._version import __version__
+from unbraid.arguments import add_machine, command, machine, whole_number
 from unbraid.console import complain, finish, first_sentence, out, print_scores, print_table
 from unbraid.errors import InputError, Interrupted, unknown
-
-if TYPE_CHECKING:
-    from unbraid.train import Machine
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one sentence, like all others."""
-
-    def error(self, message: str) -> NoReturn:
-        """Raise instead of printing the usage."""
-        raise InputError(f"{message}; see {self.prog} --help.")
 
 
 def fit(words: Sequence[str]) -> None:
@@ -190,13 +178,16 @@ def data(words: Sequence[str]) -> None:
 
 def reproduce(words: Sequence[str]) -> None:
     """Run a result of the papers again, at a scale that suits the machine."""
-    parser = command("reproduce", reproduce, "unbraid reproduce [PAPER[/RESULT]] [--scale smoke|desk|paper]")
+    parser = command("reproduce", reproduce, "unbraid reproduce [PAPER[/RESULT]] [--scale smoke|desk|paper] [--page]")
     parser.add_argument("name", nargs="?", metavar="PAPER/RESULT", help="left out: list them")
     parser.add_argument(
         "--scale", default="desk", choices=("smoke", "desk", "paper"), help="seconds, hours, or the paper's"
     )
     parser.add_argument("--out", type=Path, default=Path("runs"), metavar="FOLDER", help="where runs go (runs)")
     parser.add_argument("--results", type=Path, default=Path("docs/results"), metavar="FOLDER", help="where pages go")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--workers", type=whole_number, metavar="N", help="processes at a time (one a core)")
+    how.add_argument("--page", action="store_true", help="write the page from finished runs, train nothing")
     known = parser.parse_args(words)
 
     from unbraid import papers
@@ -208,7 +199,9 @@ def reproduce(words: Sequence[str]) -> None:
     if not chosen:
         raise unknown("study", known.name, papers.STUDIES)
     for name in chosen:
-        page = papers.reproduce(name, known.scale, out=known.out, results=known.results)
+        page = papers.reproduce(
+            name, known.scale, out=known.out, results=known.results, workers=known.workers, train=not known.page
+        )
         out.print(f"result: {page}", soft_wrap=True)
 
 
@@ -261,32 +254,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain(str(stopped))
         return 130
     return 0
-
-
-def command(name: str, function: Callable[[Sequence[str]], None], usage: str) -> Parser:
-    """The parser of a command, described by its function's docstring."""
-    return Parser(prog=f"unbraid {name}", usage=usage, description=function.__doc__, allow_abbrev=False)
-
-
-def add_machine(parser: argparse.ArgumentParser) -> None:
-    """The options that say where to compute."""
-    parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, mps (auto)")
-    parser.add_argument("--devices", type=int, default=1, metavar="N", help="processes that train together (1)")
-    parser.add_argument("--precision", default="32-true", metavar="NAME", help="32-true, bf16-mixed, … (32-true)")
-    parser.add_argument("--threads", type=int, metavar="N", help="CPU threads (as many as cores)")
-    parser.add_argument("--save-every", type=float, default=60.0, metavar="S", help="seconds between checkpoints (60)")
-    parser.add_argument("--quiet", action="store_true", help="no progress")
-
-
-def machine(known: argparse.Namespace) -> Machine:
-    """Where to compute."""
-    import torch
-
-    from unbraid.train import Machine
-
-    if known.threads:
-        torch.set_num_threads(known.threads)
-    return Machine(known.device, known.devices, known.precision, known.save_every)
 
 
 def print_help() -> None:
