@@ -1,18 +1,23 @@
 """What later stages add and keep."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
 from unbraid import methods
 from unbraid.chain import Chain
-from unbraid.contract import check_method
-from unbraid.core import DataSpec
+from unbraid.contract import check_method, small_images
+from unbraid.core import DataSpec, MethodConfig
 from unbraid.data.base import Factor
 from unbraid.errors import InputError
+from unbraid.evaluate import evaluate, possible
 from unbraid.methods.probe import FactorProbe
-from unbraid.run import fit
-from unbraid.stage_measures import downstream_by_stage, identity_change, traversed_features
+from unbraid.metrics import downstream_by_stage, identity_change
+from unbraid.run import Run, fit
+from unbraid.stage_measures import MEASURES, traversed_features
 
 SPEC = DataSpec((3, 16, 16), 48, (Factor("place", 4, "categorical"),), ((0.0, 3.0),))
 
@@ -58,14 +63,86 @@ def test_probe_refuses_what_it_cannot_read() -> None:
         FactorProbe(factor="colour").build(SPEC)
 
 
-def test_downstream_accuracy_of_each_stage_and_of_both(squares, tmp_path) -> None:
+def trained(stages: Sequence[MethodConfig], folder: Path) -> Run:
+    return fit(small_images(), stages, steps=2, out=folder / "run", show=False)
+
+
+@pytest.fixture(scope="module")
+def chain_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A chain of two stages that encode, decode and have priors."""
     stages = [methods.VAE(width=0.1, latents=2), methods.MSVAE(width=0.1, latents=3)]
-    run = fit(squares, stages, steps=2, out=tmp_path / "run", show=False)
-    scores = downstream_by_stage(run, probe="linear")
-    assert set(scores) == {"downstream/c", "downstream/z", "downstream/c+z"}
-    assert all(0 <= float(score) <= 1 for score in scores.values())
-    with pytest.raises(InputError, match="two stages"):
-        downstream_by_stage(fit(squares, stages[:1], steps=2, out=tmp_path / "one", show=False))
+    return trained(stages, tmp_path_factory.mktemp("chain"))
+
+
+def measures_of(run: Run) -> list[str]:
+    return [name for name in possible(run, None) if name in MEASURES]
+
+
+def test_stages_that_know_one_factor_each_know_both_together() -> None:
+    factors = np.random.default_rng(0).integers(4, size=(900, 3))
+    factors[:, 2] = 1  # a factor that never varies asks for nothing
+    c, z = np.eye(4)[factors[:, 0]], np.eye(4)[factors[:, 1]]
+    found = downstream_by_stage(c, z, factors, names=["one", "other", "still"], probe="linear")
+    assert list(found) == ["c", "z", "c+z"]
+    assert float(found["c+z"]) == pytest.approx(1, abs=0.02)
+    assert found["c"].details["per_factor"]["one"] == pytest.approx(1, abs=0.02)
+    assert found["c"].details["per_factor"]["other"] < 0.4
+    assert found["z"].details["per_factor"]["other"] == pytest.approx(1, abs=0.02)
+    with pytest.raises(InputError, match="two known values"):
+        downstream_by_stage(c, z, factors[:, 2:])
+
+
+def test_a_run_of_two_stages_is_scored_by_name(chain_run: Run) -> None:
+    assert measures_of(chain_run) == list(MEASURES)
+    found = evaluate(chain_run, ["downstream_by_stage", "identity_change"], images=64, show=False)
+    names = {"downstream_by_stage/c", "downstream_by_stage/z", "downstream_by_stage/c+z", "identity_change"}
+    assert set(found) == names | {"_"}
+    assert all(0 <= found[name]["value"] <= 1 for name in names)
+    assert set(found["downstream_by_stage/z"]["details"]["per_factor"]) == {"place", "shade"}
+    details = found["identity_change"]["details"]
+    assert (details["identities"], details["poses"], details["moved"]) == (4, 16, ["z"])
+    page = chain_run.report().read_text(encoding="utf-8")
+    assert all(f'data-metric="{name}"' in page for name in names)
+    assert "Downstream, C and Z" in page
+
+
+def test_identity_is_judged_by_the_network_that_is_given_and_the_score_says_so(
+    chain_run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def score(inception: Path | None) -> dict[str, object]:
+        found = evaluate(chain_run, ["identity_change"], images=32, show=False, inception=inception)
+        return {"value": found["identity_change"]["value"], "features": found["identity_change"]["details"]["features"]}
+
+    seen: list[int] = []
+
+    def network(images: torch.Tensor) -> torch.Tensor:
+        seen.append(len(images))
+        return images.mean((2, 3))
+
+    monkeypatch.setattr("unbraid.inception.load_network", lambda path: (network, "a stand-in"))
+    file = tmp_path / "inception.pt"
+    file.write_bytes(b"")
+    assert score(None)["features"] == "pixels"
+    by_network = score(file)
+    assert (by_network["features"], sum(seen)) == ("inception", 32)
+    assert score(None) == by_network, "the better judgement stays"
+    assert score(file) == by_network
+    assert sum(seen) == 32, "and is not made twice"
+
+
+def test_what_a_run_does_not_allow_is_left_out_of_all_and_refused_by_name(chain_run: Run, tmp_path: Path) -> None:
+    one = trained([methods.VAE(width=0.1, latents=2)], tmp_path / "one")
+    assert measures_of(one) == []
+    for name in MEASURES:
+        with pytest.raises(InputError, match=rf"^{name} .*this run has (one stage|no others)\.$"):
+            one.evaluate([name], show=False)
+    deaf = trained([methods.VAE(width=0.1, latents=2), methods.MSGAN(width=0.1)], tmp_path / "gan")
+    assert "downstream_by_stage" not in measures_of(deaf)
+    with pytest.raises(InputError, match="no later stage of this run has an encoder"):
+        deaf.evaluate(["downstream_by_stage"], show=False)
+    student = trained([methods.VAE(width=0.1, latents=2), methods.JacobianSupervision(width=0.1)], tmp_path / "student")
+    with pytest.raises(InputError, match="JacobianSupervisionModel has no prior"):
+        student.evaluate(["identity_change"], show=False)
 
 
 def test_conditioning_of_a_stage_that_is_given_codes(squares, tmp_path) -> None:

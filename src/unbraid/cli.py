@@ -66,9 +66,9 @@ def evaluate(words: Sequence[str]) -> None:
     parser.add_argument("--metrics", nargs="+", metavar="NAME", help="names, or all (a first few; with --codes all)")
     parser.add_argument("--codes", type=Path, metavar="FILE", help="an .npz with arrays `codes` and `factors`")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draws, with --codes (0)")
-    parser.add_argument("--inception", type=Path, metavar="FILE", help="the Inception network, for fid and kid")
+    parser.add_argument("--inception", type=Path, metavar="FILE", help="Inception's weights: fid, kid, identity_change")
     parser.add_argument("--lpips", type=Path, metavar="FILE", help="a perceptual network (TorchScript), for lpips")
-    parser.add_argument("--images", type=int, default=1000, metavar="N", help="images for fid, kid and lpips (1000)")
+    parser.add_argument("--images", type=int, default=1000, metavar="N", help="images for these and for lpips (1000)")
     parser.add_argument("--quiet", action="store_true", help="no progress")
     known = parser.parse_args(words)
     if (known.run is None) == (known.codes is None):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -15,7 +15,6 @@ from torch import Tensor
 
 from unbraid import metrics
 from unbraid.batches import as_stored, mix
-from unbraid.chain import Chain, means, with_given
 from unbraid.codes import choose_rows
 from unbraid.errors import InputError, unknown
 from unbraid.files import read_json, write_json
@@ -23,6 +22,15 @@ from unbraid.identifiability import identifiability
 from unbraid.methods.conditional import ConditionalVAE
 from unbraid.metrics.score import Score
 from unbraid.progress import Steps
+from unbraid.stage_measures import (
+    MEASURES,
+    by_inception,
+    check_measures,
+    conditioning_scores,
+    downstream_scores,
+    identity_score,
+    refusal,
+)
 
 if TYPE_CHECKING:
     from unbraid.run import Run
@@ -53,27 +61,32 @@ def evaluate(
     """Compute the metrics that metrics.json does not hold yet, and return all that it then holds.
 
     Left out, `names` are the few of a first report. `all` is everything that the run allows, without FID and KID
-    unless the file of the Inception network is given:
-    they take a quarter of a second for each image. Where an encoder reads labels, scores of its codes and
-    reconstructions come twice: with the labels, and as «without-labels/mig» and so on without them.
+    unless the file of the Inception network is given: they take a quarter of a second for each image. Identity change
+    reads that network's features where the file is given, else pixels. Where an encoder reads labels, scores of its
+    codes and reconstructions come twice: with the labels, and as «without-labels/mig» and so on without them.
     """
     path = run.folder / "metrics.json"
     results: dict[str, Any] = read_json(path) if path.is_file() else {}
     if names is None:
         names = [*(FIRST if run.data.factor_info else ()), *ERRORS]
     chosen = possible(run, inception) if list(names) == ["all"] else known(names)
-    missing = [name for name in chosen if name not in results and not any(k.startswith(f"{name}/") for k in results)]
+    missing = [name for name in chosen if not is_there(name, results, inception if run.data.is_image else None)]
+    check_measures(run, chosen)
     began = time.monotonic()
     scores: dict[str, Score] = {}
     reads_labels = run.chain.needs_labels
     for labels in (True, False) if reads_labels and works_without_labels(run) else (True,):
         found = table_scores(run, [name for name in missing if name in metrics.SUITE], show, labels=labels)
         found |= error_scores(run, [name for name in missing if name in ERRORS], show, labels=labels)
+        if "downstream_by_stage" in missing:
+            found |= downstream_scores(run, show, labels=labels)
         scores |= {name if labels else f"{WITHOUT_LABELS}/{name}": score for name, score in found.items()}
     if isinstance(run.stage(1), ConditionalVAE):
         scores |= {"identifiability": identifiability_score(run)}
     if "conditioning" in missing:
         scores |= conditioning_scores(run, show)
+    if "identity_change" in missing:
+        scores |= {"identity_change": identity_score(run, inception, images, show)}
     if any(name in FEATURES for name in missing):
         from unbraid.inception import feature_scores
 
@@ -88,6 +101,13 @@ def evaluate(
     results["_"] |= {"labels_at_test": True} if reads_labels else {}
     write_json(path, results)
     return results
+
+
+def is_there(name: str, results: Mapping[str, Any], inception: Path | None) -> bool:
+    """Whether a metric is computed; where the Inception network is given, identity change by pixels does not count."""
+    if name == "identity_change" and inception is not None:
+        return by_inception(results.get(name, {}))
+    return name in results or any(key.startswith(f"{name}/") for key in results)
 
 
 def evaluate_table(path: Path, names: Sequence[str], *, seed: int = 0, show: bool = True) -> dict[str, Any]:
@@ -118,8 +138,7 @@ def possible(run: Run, inception: Path | None) -> list[str]:
     if not any(size == 2 for size in table.arrays["factor_sizes"]):
         names = [name for name in names if name != "attribute_classification"]
     names += ERRORS
-    if len(run.plan.stages) > 1:
-        names.append("conditioning")
+    names += [name for name in MEASURES if refusal(run, name) is None]
     if inception is not None and run.data.is_image:
         names += FEATURES
     return names
@@ -151,9 +170,7 @@ def table_scores(run: Run, names: Sequence[str], show: bool, *, labels: bool = T
     scores: dict[str, Score] = {}
     if "elbo_terms" in names:
         losses = row_losses(run, table.rows, show)
-        terms = metrics.elbo_terms(
-            table.codes, needs_log_var(table.arrays), seed=run.plan.seed, reconstruction=losses
-        )
+        terms = metrics.elbo_terms(table.codes, needs_log_var(table.arrays), seed=run.plan.seed, reconstruction=losses)
         scores |= {f"elbo_terms/{term}": score for term, score in terms.items()}
     with Steps("metrics", len(names), show=show) as bar:
         scores |= metrics.suite(
@@ -213,33 +230,6 @@ def stage_name(metric: str, number: int, stages: int) -> str:
     return metric if number == stages else f"stage-{number}/{metric}"
 
 
-def conditioning_scores(run: Run, show: bool) -> dict[str, Score]:
-    """M1–M4 of the last stage against stage 1's codes (MS-VAE, §4); noise in place of y is N(0, 1), as in the paper."""
-    if len(run.plan.stages) < 2:
-        raise InputError("conditioning compares a second stage with the first; this run has one stage.")
-    rows = choose_rows(len(run.data), RECONSTRUCTED_ROWS, run.plan.seed)
-    chain, first = run.chain, Chain([run.stage(1)])
-    torch.manual_seed(mix(run.plan.seed, "conditioning"))
-    found: list[list[NDArray[np.float32]]] = []
-    for x, labels in run.batches(rows, "conditioning", show=show):
-
-        def code(observations: Tensor, labels: Tensor = labels) -> NDArray[np.float32]:
-            posteriors = first.encode(observations, labels)[0]
-            return torch.cat([q.mean for q in posteriors.values()], dim=1).cpu().numpy()
-
-        codes = [means(q) for q in chain.encode(x, labels)]
-        *_, y, restored = chain.decode(codes)
-        noise = {key: torch.randn_like(value) for key, value in codes[-1].items()}
-        without_z = chain.decode([*codes[:-1], noise])[-1]
-        # A stage that starts from the codes in place of y is given noise in their place too.
-        earlier = {key: torch.randn_like(value) for key, value in codes[-2].items()}
-        without_y = chain.decode_last(with_given(chain.stages[-1], codes[-1], earlier), torch.randn_like(y))
-        found.append([code(image) for image in (x, y, restored, without_z, without_y)])
-    arrays = [np.concatenate(part) for part in zip(*found, strict=True)]
-    terms = metrics.conditioning(*arrays, seed=run.plan.seed)
-    return {f"conditioning/{name}": score for name, score in terms.items()}
-
-
 def advance(bar: Steps) -> Callable[[str, int, int], None]:
     """A callback that moves the bar."""
 
@@ -248,4 +238,3 @@ def advance(bar: Steps) -> Callable[[str, int, int], None]:
         bar.advance(done, note=name)
 
     return report
-

@@ -2,85 +2,157 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from torch import Tensor
 
 from unbraid import metrics
-from unbraid.batches import mix
-from unbraid.chain import Chain, Codes, draws_of, priors
+from unbraid.batches import as_stored, mix
+from unbraid.chain import Chain, Codes, draws_of, knows_prior_only, means, priors, with_given
+from unbraid.codes import choose_rows
+from unbraid.core import HasPrior
 from unbraid.errors import InputError
-from unbraid.metrics.bootstrap import REPLICATES, interval, resampled_means
 from unbraid.metrics.score import Score
-from unbraid.run import Run
+from unbraid.progress import Steps
 
+if TYPE_CHECKING:
+    from unbraid.run import Run
+
+MEASURES = ("conditioning", "downstream_by_stage", "identity_change")
+CONDITIONING_ROWS = 10_000
+POSES = 16
 BATCH = 256
+INCEPTION = "inception"
 
 
-def downstream_by_stage(run: Run, *, probe: str = "mlp") -> dict[str, Score]:
-    """Accuracy of a probe that reads the factors off C (stage 1), Z (all later stages) and both (figure 6).
+def refusal(run: Run, name: str) -> str | None:
+    """Why a run does not allow a measure, in one sentence; None if it does."""
+    stages = run.chain.stages
+    if name == "identity_change":
+        lacking = next((stage for stage in stages if not isinstance(stage, HasPrior)), None)
+        if lacking is not None:
+            return f"identity_change draws codes, and {type(lacking).__name__} has no prior to draw from."
+        if len(stages) < 2 and set(moved_groups(run.chain)) == set(priors(stages[0]).prior(1)):
+            return "identity_change moves the codes of stage 1 and keeps all others; this run has no others."
+        return None
+    if len(stages) < 2:
+        return f"{name} compares later stages with the first; this run has one stage."
+    if name == "downstream_by_stage" and not run.data.factor_info:
+        return f"{run.data.name} has no factors, which downstream_by_stage would need; ask for identity_change."
+    if name == "downstream_by_stage" and not encoded_later(run):
+        return "downstream_by_stage reads the codes of later stages; no later stage of this run has an encoder."
+    return None
 
-    Z complements C if both together know more than either.
-    """
-    table, stages = run.encode(show=False), len(run.plan.stages)
-    if stages < 2:
-        raise InputError("C and Z are codes of two stages; this run has one.")
-    c = table.codes
-    z = np.concatenate([table.arrays[f"stage-{number}/codes"] for number in range(2, stages + 1)], axis=1)
+
+def check_measures(run: Run, names: Sequence[str]) -> None:
+    """Refuse measures that the run does not allow, before any work is done."""
+    for name in names:
+        why = refusal(run, name) if name in MEASURES else None
+        if why is not None:
+            raise InputError(why)
+
+
+def conditioning_scores(run: Run, show: bool) -> dict[str, Score]:
+    """M1–M4 of the last stage against stage 1's codes (MS-VAE, §4); noise in place of y is N(0, 1), as in the paper."""
+    rows = choose_rows(len(run.data), CONDITIONING_ROWS, run.plan.seed)
+    chain, first = run.chain, Chain([run.stage(1)])
+    torch.manual_seed(mix(run.plan.seed, "conditioning"))
+    found: list[list[NDArray[np.float32]]] = []
+    for x, labels in run.batches(rows, "conditioning", show=show):
+
+        def code(observations: Tensor, labels: Tensor = labels) -> NDArray[np.float32]:
+            posteriors = first.encode(observations, labels)[0]
+            return torch.cat([q.mean for q in posteriors.values()], dim=1).cpu().numpy()
+
+        codes = [means(q) for q in chain.encode(x, labels)]
+        *_, y, restored = chain.decode(codes)
+        noise = {key: torch.randn_like(value) for key, value in codes[-1].items()}
+        without_z = chain.decode([*codes[:-1], noise])[-1]
+        # A stage that starts from the codes in place of y is given noise in their place too.
+        earlier = {key: torch.randn_like(value) for key, value in codes[-2].items()}
+        without_y = chain.decode_last(with_given(chain.stages[-1], codes[-1], earlier), torch.randn_like(y))
+        found.append([code(image) for image in (x, y, restored, without_z, without_y)])
+    arrays = [np.concatenate(part) for part in zip(*found, strict=True)]
+    terms = metrics.conditioning(*arrays, seed=run.plan.seed)
+    return {f"conditioning/{name}": score for name, score in terms.items()}
+
+
+def encoded_later(run: Run) -> list[int]:
+    """The later stages that find codes: of the others only the prior is known, the same for every observation."""
+    return [number for number, stage in enumerate(run.chain.stages, 1) if number > 1 and not knows_prior_only(stage)]
+
+
+def downstream_scores(run: Run, show: bool, *, labels: bool = True) -> dict[str, Score]:
+    """Accuracy of a probe that reads the factors off C (stage 1), Z (all later stages) and both (figure 6)."""
+    table = run.encode(labels=labels, show=show)
+    z = np.concatenate([table.arrays[f"stage-{number}/codes"] for number in encoded_later(run)], axis=1)
     kinds = [str(kind) for kind in table.arrays["factor_kinds"]]
-    inputs = {"c": c, "z": z, "c+z": np.concatenate([c, z], axis=1)}
-    return {
-        f"downstream/{name}": metrics.downstream(codes, table.factors, kinds=kinds, probe=probe, seed=run.plan.seed)
-        for name, codes in inputs.items()
-    }
+    found = metrics.downstream_by_stage(
+        table.codes, z, table.factors, kinds=kinds, names=table.factor_names, seed=run.plan.seed
+    )
+    return {f"downstream_by_stage/{name}": score for name, score in found.items()}
 
 
-def identity_change(features: ArrayLike, *, seed: int = 0, replicates: int = REPLICATES) -> Score:
-    """Of features [identity, pose, …]: the share of their variance that moves with the pose while identity stays.
+def identity_score(run: Run, inception: Path | None, images: int, show: bool) -> Score:
+    """The share of variance that moves with c while all other codes stay, over some `images` of drawn codes.
 
-    0: every identity looks the same in every pose. 1: poses explain all there is, so identities differ in nothing
-    (or change with every pose). The interval resamples identities.
+    Of pool features of the Inception network where its file is given, else of the plain pixels or values.
     """
-    values = np.asarray(features, dtype=np.float64)
-    if values.ndim < 3 or min(values.shape[:2]) < 2:
-        raise InputError(f"identity change needs features [identity, pose, feature], not {values.shape}.")
-    values = values.reshape(*values.shape[:2], -1)
-    centre = values.mean(axis=1)  # [identity, feature]
-    within = values.var(axis=1).sum(axis=1)  # [identity]
-    square = np.square(values).sum(axis=2).mean(axis=1)
-    parts = np.concatenate([within[:, None], square[:, None], centre], axis=1)
-    value = float(_share(parts.mean(axis=0)))
-    spread = None
-    if replicates:
-        spread = interval(value, _share(resampled_means(parts, seed=seed, replicates=replicates)), 0, 1)
-    return Score(value, spread, {"identities": values.shape[0], "poses": values.shape[1], "seed": seed})
+    name, features = feature_function(run, inception)
+    identities = max(2, images // POSES)
+    with Steps("identity", identities * POSES, show=show) as bar:
+
+        def watched(x: Tensor) -> Tensor:
+            found = features(x)
+            bar.advance(bar.step + len(x))
+            return found
+
+        made = traversed_features(run.chain, watched, identities=identities, poses=POSES, seed=run.plan.seed)
+    score = metrics.identity_change(made, seed=run.plan.seed)
+    return replace(score, details={"features": name, "moved": moved_groups(run.chain), **score.details})
 
 
-def _share(parts: NDArray[np.float64]) -> NDArray[np.float64]:
-    total = parts[..., 1] - np.square(parts[..., 2:]).sum(axis=-1)
-    shares = np.divide(parts[..., 0], total, out=np.ones_like(total), where=total > 1e-12)
-    return np.asarray(np.clip(shares, 0, 1))
+def feature_function(run: Run, inception: Path | None) -> tuple[str, Callable[[Tensor], Tensor]]:
+    """What observations are compared by, and its name: `inception`, `pixels` or, of vectors, `values`."""
+    if inception is None or not run.data.is_image:
+        return "pixels" if run.data.is_image else "values", lambda x: x.flatten(1)
+    from unbraid.inception import features, find_network, load_network
+
+    network, _ = load_network(find_network(inception))
+    return INCEPTION, lambda x: torch.from_numpy(features(network, as_stored(x), "", False))
+
+
+def by_inception(score: Mapping[str, Any]) -> bool:
+    """Whether a score of metrics.json was made from Inception features."""
+    return bool(score.get("details", {}).get("features") == INCEPTION)
+
+
+def moved_groups(chain: Chain) -> list[str]:
+    """The codes that are traversed: the group `c` of stage 1 (given factors, classes), or all where there is none."""
+    groups = list(priors(chain.stages[0]).prior(1))
+    return ["c"] if "c" in groups else groups
 
 
 @torch.inference_mode()
 def traversed_features(
-    chain: Chain, features: Callable[[Tensor], Tensor], *, identities: int = 100, poses: int = 16, seed: int = 0
+    chain: Chain, features: Callable[[Tensor], Tensor], *, identities: int = 100, poses: int = POSES, seed: int = 0
 ) -> NDArray[np.float32]:
     """Features [identity, pose, feature] of what a chain makes as c moves and everything else stays.
 
-    c is the group `c` of stage 1 (given factors, classes) or, where there is none, all codes of stage 1. Poses are
-    drawn once and shared by all identities.
+    What c is, `moved_groups` says. Poses are drawn once and shared by all identities.
     """
     torch.manual_seed(mix(seed, "identity"))
     fixed = [draws_of(priors(stage).prior(identities)) for stage in chain.stages]
     moved = draws_of(priors(chain.stages[0]).prior(poses))
-    keys = ["c"] if "c" in moved else list(moved)
     parts = []
     for pose in range(poses):
-        first: Codes = fixed[0] | {key: moved[key][pose].expand(identities, -1) for key in keys}
+        first: Codes = fixed[0] | {key: moved[key][pose].expand(identities, -1) for key in moved_groups(chain)}
         made = []
         for start in range(0, identities, BATCH):
             rows = slice(start, start + BATCH)

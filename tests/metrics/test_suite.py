@@ -106,7 +106,7 @@ def test_the_catalogue_describes_every_metric() -> None:
         assert callable(metric.function)
         assert metric.description, name
         assert metric.needs, name
-    for name in ("mig", "sap", "udr", "fid", "conditioning", "elbo_terms"):
+    for name in ("mig", "sap", "udr", "fid", "conditioning", "downstream_by_stage", "elbo_terms"):
         assert name in m.METRICS
 
 

@@ -21,6 +21,7 @@ from unbraid.metrics.quality import l1, l2, lpips
 from unbraid.metrics.ranking import udr
 from unbraid.metrics.robustness import irs
 from unbraid.metrics.score import Score
+from unbraid.metrics.stages import downstream_by_stage, identity_change
 from unbraid.metrics.table import Table, as_table
 
 __all__ = [
@@ -37,10 +38,12 @@ __all__ = [
     "conditioning",
     "dci",
     "downstream",
+    "downstream_by_stage",
     "elbo_terms",
     "explicitness",
     "factor_score",
     "fid",
+    "identity_change",
     "irs",
     "kid",
     "l1",

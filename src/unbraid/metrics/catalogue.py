@@ -20,6 +20,7 @@ from unbraid.metrics.probes import explicitness
 from unbraid.metrics.quality import l1, l2, lpips
 from unbraid.metrics.ranking import udr
 from unbraid.metrics.robustness import irs
+from unbraid.metrics.stages import downstream_by_stage, identity_change
 
 
 class Metric(NamedTuple):
@@ -59,6 +60,12 @@ METRICS: Mapping[str, Metric] = {
     "elbo_terms": Metric(elbo_terms, "the KL as index-code MI + total correlation + dimension-wise KL", POSTERIOR),
     "udr": Metric(udr, "how far models agree: choose one without labels", "codes of several models"),
     "conditioning": Metric(conditioning, "M1–M4: whether a second stage keeps to the codes", "codes of a chain"),
+    "downstream_by_stage": Metric(
+        downstream_by_stage, "accuracy from stage 1's codes, later stages' and both", "codes of a chain, factors"
+    ),
+    "identity_change": Metric(
+        identity_change, "share of variance that moves with c while all other codes stay", "features of a chain"
+    ),
     "l1": Metric(l1, "mean absolute error per value", "observations, reconstructions"),
     "l2": Metric(l2, "mean squared error per value", "observations, reconstructions"),
     "lpips": Metric(lpips, "mean perceptual distance, by a network that you give", "distances of pairs of images"),

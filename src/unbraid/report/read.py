@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from unbraid.errors import InputError
 
 WITH, WITHOUT = "with-labels/", "without-labels/"
+OF_THE_MODEL = ("identifiability", "identity_change")  # scores for which nothing is encoded, so no label is read
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
@@ -250,7 +251,7 @@ def _metrics(entries: Mapping[str, Any], *, reads_labels: bool) -> tuple[Metric,
     for name, entry in entries.items():
         if name == "_":
             continue
-        if reads_labels and name != "identifiability":
+        if reads_labels and name not in OF_THE_MODEL:
             name = name.removeprefix(WITHOUT) if name.startswith(WITHOUT) else f"{WITH}{name}"
         found.append(_metric(name, _mapping(entry)))
     return tuple(found)

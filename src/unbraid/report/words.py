@@ -75,6 +75,10 @@ METRICS = {
     "conditioning/M2": MetricName("M2", "of x̂’s codes", True, 1.0),
     "conditioning/M3": MetricName("M3", "of x̂’s codes with noise for z", True, 1.0),
     "conditioning/M4": MetricName("M4", "of x̂’s codes with noise for y", False, 1.0),
+    "downstream_by_stage/c": MetricName("Downstream, C", "accuracy of an MLP from stage 1’s codes", True, 1.0),
+    "downstream_by_stage/z": MetricName("Downstream, Z", "from the codes of later stages", None, 1.0),
+    "downstream_by_stage/c+z": MetricName("Downstream, C and Z", "from the codes of all stages", True, 1.0),
+    "identity_change": MetricName("Identity change", "share of variance that moves with c, all else kept", None, 1.0),
 }
 
 
@@ -85,13 +89,13 @@ def method(name: str) -> str:
 
 def metric(name: str) -> MetricName:
     """Names of a metric; `stage-1/l2` is L2 of stage 1's output, and an unknown metric keeps its own name."""
-    if name in METRICS:
-        return METRICS[name]
-    where, _, base = name.rpartition("/")
+    parts = name.split("/")
+    start = next((k for k in range(len(parts)) if "/".join(parts[k:]) in METRICS), len(parts) - 1)
+    base = "/".join(parts[start:])
     known = METRICS.get(base, MetricName(base.replace("_", " "), "", None, None))
-    if not where:
+    if not start:
         return known
-    place = where.replace("-", " ").replace("/", ", ")
+    place = ", ".join(parts[:start]).replace("-", " ")
     return MetricName(f"{known.short}, {place}", known.long, known.higher_is_better, known.top)
 
 
