@@ -150,3 +150,13 @@ def test_conditioning_of_a_stage_that_is_given_codes(squares, tmp_path) -> None:
     run = fit(squares, stages, steps=2, out=tmp_path / "run", show=False)
     found = run.evaluate(["conditioning"], show=False)
     assert {f"conditioning/M{k}" for k in (1, 2, 3, 4)} <= set(found)
+
+
+@pytest.mark.parametrize("later", [methods.MSVAE(width=0.1), methods.MSGAN(width=0.1)])
+def test_conditioning_after_given_controls_is_refused_for_it_could_only_be_one(later: MethodConfig, tmp_path) -> None:
+    run = trained([methods.Controls(width=0.1), later], tmp_path)
+    with pytest.raises(InputError, match=r"after controls, whose codes are the labels .* ask for identity_change\.$"):
+        run.evaluate(["conditioning"], show=False)
+    assert not (run.folder / "metrics.json").exists()
+    assert "conditioning" not in possible(run, None)
+    assert "identity_change" in possible(run, None)
