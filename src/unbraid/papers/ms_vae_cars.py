@@ -205,7 +205,7 @@ def pictures(folder: Path, stem: str, finished: Sequence[Finished]) -> None:
     found = [group for group in (LARGER, BIG, JACOBIAN, OURS) if group in runs]
     shown += [(group, chains.outputs(runs[group], rows)[-1]) for group in found]
     chains.grid(folder / f"{stem}-reconstructions.png", shown)
-    chains.traversals(folder / f"{stem}-traversals.png", ours, row=int(rows[0]), codes=5)
+    chains.traversals(folder / f"{stem}-traversals.png", ours, row=int(rows[7]), codes=5)
 
 
 def described(stage: BetaTCVAE | MSVAE, steps: int) -> str:
