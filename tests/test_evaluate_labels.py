@@ -59,10 +59,20 @@ def test_the_command_line_prints_them_side_by_side(
     squares: FactorData, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = fitted(squares, READS, tmp_path / "run")
-    print_scores(run.evaluate(["mig", "l2"], show=False))
-    text = " ".join(capsys.readouterr().out.split())
-    assert "metric with labels 95 % interval without 95 % interval" in text
-    assert "the encoder was given the labels at test time" in text
+    results = run.evaluate(["mig", "l2"], show=False)
+    print_scores(results)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == ["metric", "with", "labels", "at", "test", "time", "without"]
+    assert [line[0] for line in lines[1:]] == ["mig", "l2", "identifiability"], "one row for each metric"
+    with_labels, without = (f"{results[name]['value']:.4f}" for name in ("mig", "without-labels/mig"))
+    assert (lines[1][1], lines[1][4]) == (with_labels, without)
+    assert lines[3][1] == "–", "of the model alone: no label is read for it"
+
+
+def test_a_table_without_such_scores_stays_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    print_scores({"mig": {"value": 0.25, "interval": [0.2, 0.3]}, "_": {"rows": 10}})
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert lines == ["metric value 95 % interval", "mig 0.2500 [0.2000, 0.3000]"]
 
 
 def test_on_the_page_a_plain_name_means_without_labels(squares: FactorData, tmp_path: Path) -> None:
@@ -72,7 +82,8 @@ def test_on_the_page_a_plain_name_means_without_labels(squares: FactorData, tmp_
     assert shown["mig"] == results["without-labels/mig"]["value"]
     assert shown["with-labels/mig"] == results["mig"]["value"]
     page = run.report().read_text(encoding="utf-8")
-    assert "MIG, with labels" in page
+    assert 'data-metric="with-labels/mig"' in page
+    assert 'data-metric="mig"' in page
     assert "labels were read at training, were read at test, and 48 observations were labelled (place, shade)" in page
 
 

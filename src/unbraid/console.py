@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from unbraid.label_use import HEADS, label_use
 
 out = Console(highlight=False)
 
@@ -28,19 +31,20 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     out.print(table)
 
 
-def print_scores(results: dict[str, dict[str, object]]) -> None:
-    """Scores with their intervals; of encoders that read labels, with them and without, side by side."""
-    names = [name for name in results if name != "_" and not name.startswith("without-labels/")]
+def print_scores(results: Mapping[str, Mapping[str, Any]]) -> None:
+    """Scores with their intervals; of encoders that read labels, with them and without in columns of their own."""
+    names = [name for name in results if name != "_"]
     if not results.get("_", {}).get("labels_at_test"):
         print_table(("metric", "value", "95 % interval"), [(name, *shown(results[name])) for name in names])
         return
-    heads = ("metric", "with labels", "95 % interval", "without", "95 % interval")
-    rows = [(name, *shown(results[name]), *shown(results.get(f"without-labels/{name}", {}))) for name in names]
-    print_table(heads, rows)
-    out.print("\n[dim]with labels: the encoder was given the labels at test time; without: observations alone")
+    rows: dict[str, dict[bool, str]] = {}
+    for name in names:
+        metric, with_labels = label_use(name)
+        rows.setdefault(metric, {})[with_labels] = " ".join(shown(results[name])).removesuffix(" –")
+    print_table(("metric", *HEADS), [(name, row.get(True, "–"), row.get(False, "–")) for name, row in rows.items()])
 
 
-def shown(score: dict[str, object]) -> tuple[str, str]:
+def shown(score: Mapping[str, Any]) -> tuple[str, str]:
     """A value and its interval, or dashes."""
     value, interval = score.get("value"), score.get("interval")
     number = f"{value:.4f}" if isinstance(value, float) else "–"

@@ -19,6 +19,7 @@ from unbraid.codes import choose_rows
 from unbraid.errors import InputError, unknown
 from unbraid.files import read_json, write_json
 from unbraid.identifiability import identifiability
+from unbraid.label_use import WITHOUT
 from unbraid.methods.conditional import ConditionalVAE
 from unbraid.metrics.score import Score
 from unbraid.progress import Steps
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 RECONSTRUCTED_ROWS = 10_000
 FIRST = ("mig", "factor_score")  # of a table, for a first report
 ERRORS, FEATURES = ("l1", "l2"), ("fid", "kid")
-WITHOUT_LABELS = "without-labels"  # before the names of scores of an encoder that could have read labels, and did not
 
 
 @runtime_checkable
@@ -80,7 +80,7 @@ def evaluate(
         found |= error_scores(run, [name for name in missing if name in ERRORS], show, labels=labels)
         if "downstream_by_stage" in missing:
             found |= downstream_scores(run, show, labels=labels)
-        scores |= {name if labels else f"{WITHOUT_LABELS}/{name}": score for name, score in found.items()}
+        scores |= {name if labels else f"{WITHOUT}{name}": score for name, score in found.items()}
     if isinstance(run.stage(1), ConditionalVAE):
         scores |= {"identifiability": identifiability_score(run)}
     if "conditioning" in missing:

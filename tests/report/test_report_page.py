@@ -197,6 +197,46 @@ def test_the_papers_setting_and_label_use_are_shown_where_recorded(image_run: Pa
     assert "labels were read at training, were not read at test." in html
 
 
+def reading_labels(image_run: Path, folder: Path) -> Path:
+    """The run as if its first encoder had read labels; nothing is encoded for identity change."""
+    run = shutil.copytree(image_run, folder)
+    stage = json.loads((run / "stage-1" / "stage.json").read_text())
+    (run / "stage-1" / "stage.json").write_text(json.dumps(stage | {"labels": {"training": True, "test": True}}))
+    scores = {
+        "mig": {"value": 0.8, "interval": [0.7, 0.9], "details": {"bins": 20}},
+        "without-labels/mig": {"value": 0.3, "interval": [0.2, 0.4], "details": {"bins": 20}},
+        "conditioning/M2": {"value": 0.6, "interval": None, "details": {}},
+        "downstream_by_stage/c": {"value": 0.5, "interval": None, "details": {}},
+        "identity_change": {"value": 0.1, "interval": None, "details": {"features": "pixels"}},
+        "_": {"labels_at_test": True},
+    }
+    (run / "metrics.json").write_text(json.dumps(scores))
+    return run
+
+
+def test_scores_with_labels_at_test_time_and_without_are_columns_of_one_row(image_run: Path, tmp_path: Path) -> None:
+    html, _ = read(write_report(reading_labels(image_run, tmp_path / "run")))
+    heads = re.search(r'<div class="heads">(.*?)</div>', html)
+    assert heads is not None
+    assert re.findall(r"</b>([^<]+)", heads[1]) == ["with labels at test time", "without"]
+    rows = re.findall(r'<details class="score">.*?</details>', html, flags=re.DOTALL)
+    cells = [re.findall(r'<span class="value"(?: data-metric="([^"]*)")?>([^<]*)', row) for row in rows]
+    assert cells == [
+        [("with-labels/mig", "0.800"), ("mig", "0.300")],
+        [("with-labels/conditioning/M2", "0.600"), ("", "–")],
+        [("with-labels/downstream_by_stage/c", "0.500"), ("", "–")],
+        [("", "–"), ("identity_change", "0.100")],
+    ]
+    assert [re.findall(r"<b>([^<]+)</b>", row)[0] for row in rows] == ["MIG", "M2", "Downstream, C", "Identity change"]
+    assert rows[0].count("<dl") == 2, "each score says how it came about"
+
+
+def test_runs_that_read_no_labels_at_test_time_have_one_column(image_run: Path) -> None:
+    html, _ = page_of(image_run)
+    assert "with labels at test time" not in html
+    assert 'class="heads"' not in html
+
+
 def test_names_are_escaped(tmp_path: Path) -> None:
     evil = "<script>alert('x')</script>&\""
     run = fabricate.image_run(tmp_path / "<img src=x onerror=alert(1)>", name=evil)

@@ -10,11 +10,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from unbraid._version import __version__
 from unbraid.files import write_bytes
+from unbraid.label_use import HEADS
 from unbraid.report import facts
 from unbraid.report.curves import curve_groups
 from unbraid.report.pictures import reconstructions, traversals
 from unbraid.report.read import RunFiles, read_run
-from unbraid.report.scores import heat_map, score_rows
+from unbraid.report.scores import SERIES, heat_map, reads_labels, score_rows
 
 
 @lru_cache
@@ -55,6 +56,7 @@ def context(run: RunFiles) -> dict[str, Any]:
         "reconstructions": reconstructions(run),
         "traversals": traversals(run),
         "scores": score_rows(run),
+        "label_columns": list(zip(HEADS, SERIES, strict=True)) if reads_labels(run) else [],
         "heat": heat,
         "curves": curve_groups(run),
         "scales": facts.scales(run),

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.errors import InputError
+from unbraid.label_use import label_use
 
-WITH, WITHOUT = "with-labels/", "without-labels/"
-OF_THE_MODEL = ("identifiability", "identity_change")  # scores for which nothing is encoded, so no label is read
+WITH = "with-labels/"  # before the names, on a page, of scores for which labels were read at test time
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
@@ -251,8 +251,9 @@ def _metrics(entries: Mapping[str, Any], *, reads_labels: bool) -> tuple[Metric,
     for name, entry in entries.items():
         if name == "_":
             continue
-        if reads_labels and name not in OF_THE_MODEL:
-            name = name.removeprefix(WITHOUT) if name.startswith(WITHOUT) else f"{WITH}{name}"
+        if reads_labels:
+            metric, with_labels = label_use(name)
+            name = f"{WITH}{metric}" if with_labels else metric
         found.append(_metric(name, _mapping(entry)))
     return tuple(found)
 

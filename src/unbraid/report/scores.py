@@ -15,23 +15,33 @@ from unbraid.errors import InputError
 from unbraid.metrics import mutual_information_matrix
 from unbraid.report import charts, words
 from unbraid.report.order import by_information
-from unbraid.report.read import Metric, RunFiles
+from unbraid.report.read import WITH, Metric, RunFiles
 from unbraid.report.svg import nice_step
 
 
 @dataclass(frozen=True)
-class ScoreRow:
-    """One metric: names, value, interval and its graphic; `top` is where its axis ends."""
+class Reading:
+    """A value of a metric as shown: its interval, its graphic, and how it came about."""
 
     key: str
-    short: str
-    long: str
-    better: str
     value: str
     interval: str
     graphic: Markup
-    top: str
     details: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """One metric: names, where its axis ends, and its value.
+
+    Of a run whose encoder reads labels two values: with labels at test time, and without (None: there is none).
+    """
+
+    short: str
+    long: str
+    better: str
+    top: str
+    readings: tuple[Reading | None, ...]
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,9 @@ BINNED = (
     "Counting reads high where rows are few and a factor has many values."
 )
 POSTERIOR = "Mutual information from the posteriors of all rows, divided by the factor’s entropy."
+
+
+SERIES = (1, 0)  # colours of scores with labels at test time and without
 
 
 class Information(NamedTuple):
@@ -100,29 +113,43 @@ def interval_text(metric: Metric) -> str:
 
 def score_rows(run: RunFiles) -> tuple[ScoreRow, ...]:
     """The metrics as they were written, earlier stages next to the final output and on the same axis."""
-    order = list(dict.fromkeys(_base(metric.name) for metric in run.metrics))
+    found = {metric.name: metric for metric in run.metrics}
+    names = list(dict.fromkeys(name.removeprefix(WITH) for name in found))
+    order = list(dict.fromkeys(map(_base, names)))
     reach: dict[str, list[float]] = {base: [] for base in order}
     for metric in run.metrics:
         reach[_base(metric.name)] += [metric.value, *(metric.interval or ())]
-    metrics = sorted(run.metrics, key=lambda metric: (order.index(_base(metric.name)), "/" in metric.name))
-    return tuple(_row(metric, axis_top(metric.name, reach[_base(metric.name)])) for metric in metrics)
+    prefixes = (WITH, "") if reads_labels(run) else ("",)
+    return tuple(
+        _row(name, [found.get(f"{prefix}{name}") for prefix in prefixes], axis_top(name, reach[_base(name)]))
+        for name in sorted(names, key=lambda name: (order.index(_base(name)), "/" in name))
+    )
+
+
+def reads_labels(run: RunFiles) -> bool:
+    """Whether some of the scores were made by an encoder that was given labels."""
+    return any(metric.name.startswith(WITH) for metric in run.metrics)
 
 
 def _base(name: str) -> str:
     return name.rpartition("/")[2]
 
 
-def _row(metric: Metric, top: float) -> ScoreRow:
-    names = words.metric(metric.name)
-    return ScoreRow(
+def _row(name: str, found: Sequence[Metric | None], top: float) -> ScoreRow:
+    names = words.metric(name)
+    several = len(found) > 1
+    readings = [_reading(metric, top, SERIES[k] if several else None) for k, metric in enumerate(found)]
+    return ScoreRow(names.short, names.long, better(name), words.tick(top), tuple(readings))
+
+
+def _reading(metric: Metric | None, top: float, series: int | None) -> Reading | None:
+    if metric is None:
+        return None
+    return Reading(
         metric.name,
-        names.short,
-        names.long,
-        better(metric.name),
         value_text(metric.name, metric.value),
         interval_text(metric),
-        charts.whisker(metric.value, metric.interval, top, names.short),
-        words.tick(top),
+        charts.whisker(metric.value, metric.interval, top, words.metric(metric.name).short, series),
         details(metric.details),
     )
 

@@ -1,0 +1,14 @@
+"""Which scores read labels at test time, by their names in metrics.json: one rule for every table."""
+
+from __future__ import annotations
+
+WITHOUT = "without-labels/"  # before the names of scores of an encoder that could have read labels, and did not
+OF_THE_MODEL = ("identifiability", "identity_change")  # nothing is encoded for these, so no label is read
+HEADS = ("with labels at test time", "without")
+
+
+def label_use(name: str) -> tuple[str, bool]:
+    """Of an entry of metrics.json whose encoder can read labels: the metric, and whether labels were read for it."""
+    if name.startswith(WITHOUT):
+        return name.removeprefix(WITHOUT), False
+    return name, name not in OF_THE_MODEL
