@@ -189,6 +189,8 @@ def curve(path: Path, finished: Sequence[Finished]) -> None:
         last = finished[0].trial.steps[1]
         panel.set(xscale="log", xlabel="steps of stage 2", ylabel=f"{name} over stage 1's")
         panel.set_xlim(0.9 * POINTS[0] * last, 1.1 * last)
+        panel.set_xticks([part * last for part in POINTS], [f"{part * last:,.0f}" for part in POINTS], minor=False)
+        panel.set_xticks([], minor=True)
         panel.grid(alpha=0.25, which="both")
     panels[0].legend(frameon=False, fontsize=8)
     with complete_file(path) as place:
