@@ -229,6 +229,7 @@ def test_scores_with_labels_at_test_time_and_without_are_columns_of_one_row(imag
     ]
     assert [re.findall(r"<b>([^<]+)</b>", row)[0] for row in rows] == ["MIG", "M2", "Downstream, C", "Identity change"]
     assert rows[0].count("<dl") == 2, "each score says how it came about"
+    assert "Labels were read at test time." in html, "the map of these codes says so too"
 
 
 def test_runs_that_read_no_labels_at_test_time_have_one_column(image_run: Path) -> None:

@@ -67,6 +67,7 @@ BINNED = (
     "Counting reads high where rows are few and a factor has many values."
 )
 POSTERIOR = "Mutual information from the posteriors of all rows, divided by the factor’s entropy."
+LABELS_READ = {True: " Labels were read at test time.", False: " No label was read at test time."}
 
 
 SERIES = (1, 0)  # colours of scores with labels at test time and without
@@ -205,7 +206,8 @@ def _stored(run: RunFiles) -> Information | None:
             nats, entropy = _numbers(given.get("information")), _numbers(given["entropy"])
             if 1 in run.latents and nats.shape == (len(run.latents[1].names), len(names)):
                 how = POSTERIOR if given.get("convention") == "chen" else BINNED
-                return Information(names, nats, nats / np.maximum(entropy, 1e-12), how)
+                said = LABELS_READ[False] if reads_labels(run) else ""
+                return Information(names, nats, nats / np.maximum(entropy, 1e-12), how + said)
     return None
 
 
@@ -220,7 +222,7 @@ def _computed(run: RunFiles) -> Information | None:
     try:
         nats = mutual_information_matrix(codes, table, kinds=kinds)
         share = mutual_information_matrix(codes, table, kinds=kinds, normalise=True)
-        return Information(names, nats, share, BINNED)
+        return Information(names, nats, share, BINNED + (LABELS_READ[True] if reads_labels(run) else ""))
     except InputError:
         return None  # a table that no metric takes has no map either
 
