@@ -47,6 +47,13 @@ def test_an_encoder_that_reads_no_labels_has_one_score(squares: FactorData, tmp_
         np.testing.assert_array_equal(run.encode(labels=False).codes, run.encode().codes)
 
 
+def test_codes_that_are_the_labels_have_no_score_without_them(squares: FactorData, tmp_path: Path) -> None:
+    run = ub.fit(squares, methods.Controls(width=0.1), steps=2, out=tmp_path / "run", show=False)
+    results = run.evaluate(["l2"], show=False)
+    assert "l2" in results
+    assert not any(name.startswith("without-labels/") for name in results)
+
+
 def test_guessed_labels_stand_in_where_there_is_a_guess(squares: FactorData, tmp_path: Path) -> None:
     run = fitted(squares, methods.SSIDVAE(width=0.1, latents=4), tmp_path / "run")
     method, x = run.stage(1), run.observations(np.arange(48))

@@ -22,6 +22,7 @@ from unbraid.identifiability import identifiability
 from unbraid.label_use import WITHOUT
 from unbraid.methods.conditional import ConditionalVAE
 from unbraid.metrics.score import Score
+from unbraid.ops.given import Given
 from unbraid.progress import Steps
 from unbraid.stage_measures import (
     MEASURES,
@@ -148,9 +149,10 @@ NEEDS_NO_FACTORS = ("codes", "means, log-variances")
 
 
 def works_without_labels(run: Run) -> bool:
-    """Whether an encoder that reads labels finds codes without them: given controls, for one, do not."""
+    """Whether an encoder that reads labels finds codes without them: given controls are the labels, and do not."""
     x, labels = next(run.batches(np.arange(1), "", labels=False, show=False))
-    return all(bool(q.mean.isfinite().all()) for group in run.chain.encode(x, labels) for q in group.values())
+    found = [q for group in run.chain.encode(x, labels) for q in group.values()]
+    return not any(isinstance(q, Given) for q in found) and all(bool(q.mean.isfinite().all()) for q in found)
 
 
 def identifiability_score(run: Run) -> Score:

@@ -27,7 +27,7 @@ def count(run: Run) -> float:
 
 
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
-    return "\n".join(f"{one.trial.group} {one.figures['count']:g}" for one in finished)
+    return "\n".join(["# Tiny", "", *(f"{one.trial.group} {one.figures['count']:g}" for one in finished)])
 
 
 TINY = {"tiny/one": Study("tiny/one", "two runs", trials, {"count": count}, page)}
@@ -42,13 +42,16 @@ def test_a_study_runs_once_and_keeps_what_was_written_by_hand(tmp_path: Path) ->
         return made.read_text(encoding="utf-8")
 
     first = go()
-    assert first.splitlines()[:2] == ["vae 1", "beta-vae 1"]
+    title, _, account, _, *figures = first.splitlines()
+    assert title == "# Tiny"
+    assert account.startswith("`unbraid reproduce tiny/one --scale smoke`: 2 runs, 0 minutes of training")
+    assert figures[:2] == ["vae 1", "beta-vae 1"]
     weights = sorted((tmp_path / "runs").rglob("weights.safetensors"))
     times = [path.stat().st_mtime_ns for path in weights]
     page_file = tmp_path / "docs" / "tiny-one-smoke.md"
     page_file.write_text(first + "\nWhat we found.\n", encoding="utf-8")
     again = go()
-    assert again.splitlines()[:2] == ["vae 1", "beta-vae 1"], "nothing is measured twice"
+    assert again.splitlines()[4:6] == ["vae 1", "beta-vae 1"], "nothing is measured twice"
     assert [path.stat().st_mtime_ns for path in weights] == times, "nothing is trained twice"
     assert again.endswith("What we found.\n")
     assert again.count(NOTES) == 1
@@ -61,7 +64,9 @@ def test_a_page_can_be_written_from_what_is_finished(tmp_path: Path) -> None:
     one = [Study("tiny/one", "one run", lambda scale: trials(scale)[:1], {"count": count}, page)]
     reproduce("tiny/one", "smoke", workers=1, **(options | {"studies": {"tiny/one": one[0]}}))
     made = reproduce("tiny/one", "smoke", train=False, **options)
-    assert made.read_text(encoding="utf-8").splitlines()[:2] == ["vae 1", ""]
+    lines = made.read_text(encoding="utf-8").splitlines()
+    assert "1 of 2 runs are finished" in lines[2]
+    assert lines[4:6] == ["vae 1", ""]
 
 
 def test_different_settings_have_directories_of_their_own() -> None:
@@ -89,6 +94,8 @@ def test_intervals_are_students() -> None:
 def test_every_study_runs_at_smoke_scale(name: str, tmp_path: Path) -> None:
     made = reproduce(name, "smoke", out=tmp_path / "runs", results=tmp_path / "docs", workers=1, show=False)
     text = made.read_text(encoding="utf-8")
+    again = reproduce(name, "smoke", out=tmp_path / "runs", results=tmp_path / "docs", train=False, show=False)
+    assert again.read_text(encoding="utf-8") == text, "the page can be made from the runs alone"
     assert "smoke" in text
     assert "paper" in text
     for line in text.splitlines():

@@ -18,7 +18,7 @@ from unbraid.errors import InputError, unknown
 from unbraid.files import read_json, write_json, write_text
 from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
 from unbraid.progress import Steps
-from unbraid.run import Run, fit
+from unbraid.run import fit
 from unbraid.train import Machine, read_log
 
 # What follows this line in a result is written by hand and kept when the rest is made again.
@@ -95,7 +95,7 @@ def collect(study: Study, scale: Scale, folder: Path) -> list[Finished]:
         path = folder / trial.folder / "figures.json"
         figures = read_json(path) if path.is_file() else {}
         if all(name in figures for name in study.measures):
-            found.append(Finished(trial, path.parent, figures, training_seconds(Run.open(path.parent))))
+            found.append(Finished(trial, path.parent, figures, training_seconds(path.parent)))
     if not found:
         raise InputError(f"no run of {study.name} is finished under {str(folder)!r}: reproduce it first.")
     return found
@@ -138,12 +138,12 @@ def run_trial(trial: Trial, folder: Path, measures: Mapping[str, Any]) -> Finish
         if name not in figures:
             figures[name] = float(measures[name](run))
             write_json(path, figures)
-    return Finished(trial, folder, figures, training_seconds(run))
+    return Finished(trial, folder, figures, training_seconds(folder))
 
 
-def training_seconds(run: Run) -> float:
-    """What all stages took, by their logs: these count the time before an interruption too."""
-    logs = [read_log(run.stage_folder(number) / "log.jsonl") for number in range(1, len(run.plan.stages) + 1)]
+def training_seconds(folder: Path) -> float:
+    """What all stages of a run took, by their logs: these count the time before an interruption too."""
+    logs = [read_log(path) for path in sorted(folder.glob("stage-*/log.jsonl"))]
     return sum(float(log[-1]["seconds"]) for log in logs if log)
 
 

@@ -57,7 +57,7 @@ class Study:
     trials: Callable[[Scale], Sequence[Trial]]
     # Figures of a finished run, by name; computed once and kept in the run's figures.json.
     measures: Mapping[str, Callable[[Run], float]]
-    # The page as Markdown; pictures go beside it, their names starting with the given stem.
+    # The page as Markdown, its title in the first line; pictures go beside it, their names starting with the stem.
     page: Callable[[Scale, Sequence[Finished], Path, str], str]
 
     @property
