@@ -15,6 +15,7 @@ from torch import Tensor
 
 from unbraid import metrics
 from unbraid.batches import as_stored, mix
+from unbraid.chain import Chain
 from unbraid.codes import choose_rows
 from unbraid.errors import InputError, unknown
 from unbraid.files import read_json, write_json
@@ -220,10 +221,12 @@ def error_scores(run: Run, names: Sequence[str], show: bool, *, labels: bool = T
     }
 
 
-def outputs(run: Run, rows: NDArray[np.int64], show: bool, *, labels: bool = True) -> list[NDArray[Any]]:
-    """What each stage makes of these rows."""
-    batches = run.batches(rows, "reconstructing", labels=labels, show=show)
-    parts = [[as_stored(output) for output in run.chain.reconstruct(x, given)] for x, given in batches]
+def outputs(
+    run: Run, rows: NDArray[np.int64], show: bool, *, labels: bool = True, chain: Chain | None = None
+) -> list[NDArray[Any]]:
+    """What each stage makes of these rows; of the run's own chain, or of another one for the same data."""
+    batches, chain = run.batches(rows, "reconstructing", labels=labels, show=show), chain or run.chain
+    parts = [[as_stored(output) for output in chain.reconstruct(x, given)] for x, given in batches]
     return [np.concatenate(part) for part in zip(*parts, strict=True)]
 
 

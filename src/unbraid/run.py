@@ -131,12 +131,23 @@ class Run:
         if number not in self._stages:
             if not self.is_finished(number):
                 raise InputError(f"stage {number} of {str(self.folder)!r} is not finished: repeat its command.")
-            method = self.plan.stages[number - 1][0].build(self.training_data(number).spec)
-            tensors, _ = read_tensors(self.stage_folder(number) / checkpoint.WEIGHTS)
-            method.load_state_dict(tensors)
-            method.to(device=self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-            self._stages[number] = method.eval().requires_grad_(False)
+            self._stages[number] = self._load(number, self.stage_folder(number) / checkpoint.WEIGHTS)
         return self._stages[number]
+
+    def stage_after(self, number: int, step: int) -> Method:
+        """The method of one stage as it was after this step, for steps whose weights were kept."""
+        kept = checkpoint.kept(self.stage_folder(number))
+        if step not in kept:
+            known = ", ".join(map(str, kept)) or "none"
+            where = f"stage {number} of {str(self.folder)!r}"
+            raise InputError(f"{where} kept no weights after step {step}; kept: {known}.")
+        return self._load(number, kept[step])
+
+    def _load(self, number: int, weights: Path) -> Method:
+        method = self.plan.stages[number - 1][0].build(self.training_data(number).spec)
+        method.load_state_dict(read_tensors(weights)[0])
+        method.to(device=self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        return method.eval().requires_grad_(False)
 
     def begin(self, command: str | None, machine: Machine) -> None:
         """Write the configuration, or check that the one which is there is this one."""

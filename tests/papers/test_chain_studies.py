@@ -11,6 +11,7 @@ from unbraid import metrics
 from unbraid.codes import choose_rows
 from unbraid.data import load
 from unbraid.data.base import Factor, FactorData
+from unbraid.errors import InputError
 from unbraid.methods import MSVAE, BetaVAE
 from unbraid.methods.sizes import parameters
 from unbraid.papers import chains, identity, ms_vae_ablations, ms_vae_cars, ms_vae_gan
@@ -33,6 +34,8 @@ def test_a_part_of_training_is_a_shorter_run(tmp_path: Path) -> None:
     assert np.array_equal(half[-1], chains.outputs(short, rows)[-1])
     assert not np.array_equal(half[-1], chains.outputs(long, rows)[-1])
     assert np.array_equal(half[0], chains.outputs(long, rows)[0]), "stage 1 is the same all the while"
+    with pytest.raises(InputError, match=r"kept no weights after step 3; kept: 2, 4\."):
+        long.stage_after(2, 3)
 
 
 def test_the_ratio_is_of_the_last_stage_to_the_first(tmp_path: Path) -> None:

@@ -7,19 +7,8 @@ import pytest
 import torch
 
 from unbraid.data.pendulum import RANGES
-from unbraid.papers import STUDIES, reproduce
 from unbraid.papers.ms_vae_pendulum import GIVEN, STUDY, inferred, moved
 from unbraid.run import Run
-
-
-@pytest.mark.parametrize("name", ["ms-vae/pendulum", "ms-vae/mnist-flow"])
-def test_smoke_scale_writes_a_page_with_figures_and_picture(name: str, tmp_path: Path) -> None:
-    page = reproduce(name, "smoke", out=tmp_path / "runs", results=tmp_path / "docs", workers=1, show=False)
-    text = page.read_text(encoding="utf-8")
-    study = STUDIES[name]
-    assert f"{study.stem}-smoke.png" in text
-    assert (tmp_path / "docs" / f"{study.stem}-smoke.png").stat().st_size > 1000
-    assert "| here | paper |" in text
 
 
 def test_no_stage_of_the_pendulum_is_shown_the_mass() -> None:

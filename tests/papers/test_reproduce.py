@@ -97,6 +97,7 @@ def test_every_study_runs_at_smoke_scale(name: str, tmp_path: Path) -> None:
     again = reproduce(name, "smoke", out=tmp_path / "runs", results=tmp_path / "docs", train=False, show=False)
     assert again.read_text(encoding="utf-8") == text, "the page can be made from the runs alone"
     assert "smoke" in text
+    assert "| here | paper |" in text
     assert "paper" in text
     for line in text.splitlines():
         if line.startswith("!["):

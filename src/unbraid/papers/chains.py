@@ -9,17 +9,15 @@ from typing import Any
 
 import matplotlib
 import numpy as np
-import torch
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from unbraid import checkpoint, inception, metrics
-from unbraid.batches import as_stored
+from unbraid import checkpoint, evaluate, inception, metrics
 from unbraid.chain import Chain
 from unbraid.codes import choose_rows
 from unbraid.files import complete_file, read_json
+from unbraid.papers import measures as figures
 from unbraid.run import Run
-from unbraid.tensors import read_tensors
 
 NOTHING = float("nan")  # a figure that a run does not have
 CURVE_ROWS = 2_000
@@ -28,21 +26,15 @@ Measures = dict[str, Callable[[Run], float]]
 
 def chain_at(run: Run, part: float = 1.0) -> Chain:
     """All stages, the last with the weights that it had after this part of its training."""
-    number, (config, steps) = len(run.plan.stages), run.plan.stages[-1]
+    number, (_, steps) = len(run.plan.stages), run.plan.stages[-1]
     if part == 1.0:
         return run.chain
-    method = config.build(run.training_data(number).spec)
-    weights = checkpoint.kept(run.stage_folder(number))[max(1, round(steps * part))]
-    method.load_state_dict(read_tensors(weights)[0])
-    method.to(device=run.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-    return Chain([*run.chain_before(number).stages, method.eval().requires_grad_(False)])
+    return Chain([*run.chain_before(number).stages, run.stage_after(number, max(1, round(steps * part)))])
 
 
 def outputs(run: Run, rows: NDArray[np.int64], part: float = 1.0) -> list[NDArray[Any]]:
     """What each stage makes of these rows."""
-    chain = chain_at(run, part)
-    parts = [[as_stored(y) for y in chain.reconstruct(*batch)] for batch in run.batches(rows, "", show=False)]
-    return [np.concatenate(stage) for stage in zip(*parts, strict=True)]
+    return evaluate.outputs(run, rows, False, chain=chain_at(run, part))
 
 
 def has_second_stage(run: Run) -> bool:
@@ -105,10 +97,8 @@ def conditioning(run: Run, name: str) -> float:
 
 def mig(run: Run) -> float:
     """MIG of the codes that the model is steered by: stage 1's, but a student's own."""
-    table, kinds = run.encode(show=False), tuple(factor.kind for factor in run.data.factor_info)
     own = run.plan.stages[-1][0].name == "jacobian"
-    codes = table.arrays["stage-2/codes"] if own else table.codes
-    return float(metrics.mig(codes, table.factors, kinds=kinds, seed=run.plan.seed, replicates=0))
+    return figures.mig(run, codes=run.encode(show=False).arrays["stage-2/codes"] if own else None)
 
 
 def errors() -> Measures:

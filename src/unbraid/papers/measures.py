@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unbraid import metrics
 from unbraid.run import Run
@@ -14,12 +16,16 @@ TC_POINTS = 1024
 LOGGED_SHARE = 0.1  # the last tenth of the log stands for the end of training
 
 
-def mig(run: Run, *, without: tuple[str, ...] = ()) -> float:
-    """The mutual information gap (Locatello's convention) over all factors but those named."""
+def mig(run: Run, *, without: tuple[str, ...] = (), codes: NDArray[Any] | None = None) -> float:
+    """The mutual information gap (Locatello's convention) over all factors but those named.
+
+    Of stage 1's codes unless others of the same rows are given.
+    """
     table, factors = run.encode(show=False), run.data.factor_info
     keep = [number for number, factor in enumerate(factors) if factor.name not in without]
     kinds = tuple(factors[number].kind for number in keep)
-    return float(metrics.mig(table.codes, table.factors[:, keep], kinds=kinds, seed=run.plan.seed, replicates=0))
+    codes = table.codes if codes is None else codes
+    return float(metrics.mig(codes, table.factors[:, keep], kinds=kinds, seed=run.plan.seed, replicates=0))
 
 
 def sap_score(run: Run) -> float:

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid import metrics
 from unbraid.core import Adam
 from unbraid.methods import MSVAE, VAE, BetaVAE, EndToEnd
-from unbraid.papers import chains, tables
+from unbraid.papers import chains, measures, tables
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.run import Run
 
@@ -95,9 +94,7 @@ def of_c(run: Run, name: str) -> NDArray[Any]:
 
 def mig(run: Run) -> float:
     """MIG of c."""
-    kinds = tuple(factor.kind for factor in run.data.factor_info)
-    factors = run.encode(show=False).factors
-    return float(metrics.mig(of_c(run, "codes"), factors, kinds=kinds, seed=run.plan.seed, replicates=0))
+    return measures.mig(run, codes=of_c(run, "codes"))
 
 
 def information(run: Run) -> float:

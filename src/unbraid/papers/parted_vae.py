@@ -28,7 +28,6 @@ from unbraid.papers import tables
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.parted import class_prior, draw_class_prior
 from unbraid.run import Run
-from unbraid.tensors import read_tensors
 
 BASELINE, PARTED = "the same encoder on the labels alone", "PartedVAE"
 POINTS = 6  # of the curve over training
@@ -147,17 +146,13 @@ def trials(scale: Scale) -> list[Trial]:
 
 def accuracy(run: Run, point: int = POINTS - 1) -> float:
     """The share of test images whose class the encoder names, after the given part of training."""
-    paths = list(checkpoint.kept(run.stage_folder(1)).values())
-    method = run.plan.stages[0][0].build(run.training_data(1).spec)
-    method.load_state_dict(read_tensors(paths[min(point, len(paths) - 1)])[0])
+    steps = list(checkpoint.kept(run.stage_folder(1)))
+    method = run.stage_after(1, steps[min(point, len(steps) - 1)])
     assert isinstance(method, PartedVAEModel | ClassifierModel)
     images, labels = unseen(run)
     with torch.inference_mode():
         right = [
-            (
-                method.eval().classifier(as_network_input(torch.from_numpy(x), torch.device("cpu"))).argmax(1).numpy()
-                == c
-            )
+            method.classifier(as_network_input(torch.from_numpy(x), run.device)).argmax(1).cpu().numpy() == c
             for x, c in zip(np.array_split(images, 20), np.array_split(labels, 20), strict=True)
         ]
     return float(np.concatenate(right).mean())
