@@ -51,8 +51,16 @@ def test_the_ratio_is_of_the_last_stage_to_the_first(tmp_path: Path) -> None:
 def test_what_a_run_does_not_have_is_not_a_number(tmp_path: Path) -> None:
     data = load("sprites", size=32, stride=16)
     run = fit(data, (FIRST,), steps=(1,), seed=0, out=tmp_path / "one", machine=Machine("cpu"), show=False)
-    for value in (chains.error(run, "l2", first=True), chains.error_ratio(run, 1.0), chains.conditioning(run, "M1")):
-        assert np.isnan(value)
+    found = [chains.error(run, "l2", first=True), chains.error_ratio(run, 1.0), chains.conditioning(run, "M1")]
+    assert np.isnan([*found, chains.downstream(run, "z")]).all()
+
+
+def test_what_is_read_off_the_codes_is_a_mean_over_factors(tmp_path: Path) -> None:
+    run = trained(tmp_path / "run", 4)
+    names = [factor.name for factor in run.data.factor_info if factor.size > 1]
+    for part in ("c", "z", "c+z"):
+        each = [chains.downstream(run, part, name) for name in names]
+        assert chains.downstream(run, part) == pytest.approx(np.mean(each))
 
 
 def test_baselines_are_of_the_size_they_are_named_for_and_share_the_first_stage() -> None:

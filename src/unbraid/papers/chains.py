@@ -16,6 +16,7 @@ from unbraid import checkpoint, evaluate, inception, metrics
 from unbraid.chain import Chain
 from unbraid.codes import choose_rows
 from unbraid.files import complete_file, read_json
+from unbraid.methods import JacobianSupervision
 from unbraid.papers import measures as figures
 from unbraid.run import Run
 
@@ -40,6 +41,16 @@ def outputs(run: Run, rows: NDArray[np.int64], part: float = 1.0) -> list[NDArra
 def has_second_stage(run: Run) -> bool:
     """Whether there is a stage 1 to compare with."""
     return len(run.plan.stages) > 1
+
+
+def is_student(run: Run) -> bool:
+    """Whether the last stage has codes of its own in place of stage 1's: that of Jacobian supervision."""
+    return run.plan.stages[-1][0].name == JacobianSupervision.name
+
+
+def adds_to_stage_1(run: Run) -> bool:
+    """Whether the codes of stage 1 stay, with others beside them."""
+    return has_second_stage(run) and not is_student(run)
 
 
 def error(run: Run, name: str, *, first: bool = False) -> float:
@@ -90,15 +101,22 @@ def parameters(run: Run) -> int:
 
 def conditioning(run: Run, name: str) -> float:
     """M1 to M4 of a second stage that is given y."""
-    if not has_second_stage(run) or run.plan.stages[-1][0].name == "jacobian":
+    if not adds_to_stage_1(run):
         return NOTHING
     return float(run.evaluate(["conditioning"], show=False)[f"conditioning/{name}"]["value"])
 
 
+def downstream(run: Run, name: str, factor: str | None = None) -> float:
+    """How well the factors, or one of them, are read off `c`, `z` or `c+z` (figure 6)."""
+    if not adds_to_stage_1(run):
+        return NOTHING
+    found = run.evaluate(["downstream_by_stage"], show=False)[f"downstream_by_stage/{name}"]
+    return float(found["value"] if factor is None else found["details"]["per_factor"][factor])
+
+
 def mig(run: Run) -> float:
     """MIG of the codes that the model is steered by: stage 1's, but a student's own."""
-    own = run.plan.stages[-1][0].name == "jacobian"
-    return figures.mig(run, codes=run.encode(show=False).arrays["stage-2/codes"] if own else None)
+    return figures.mig(run, codes=run.encode(show=False).arrays["stage-2/codes"] if is_student(run) else None)
 
 
 def errors() -> Measures:
@@ -114,13 +132,24 @@ def conditionings(measure: Callable[..., float] = conditioning) -> Measures:
     return {name: partial(measure, name=name) for name in ("M1", "M2", "M3", "M4")}
 
 
+def downstreams() -> Measures:
+    """Accuracy from C, Z and both, over all factors."""
+    return {f"downstream-{name}": partial(downstream, name=name) for name in ("c", "z", "c+z")}
+
+
 def measures(images: Callable[[Run], int], parts: Sequence[float] = (), fid_parts: Sequence[float] = ()) -> Measures:
     """The figures of a study of chains. `parts` of the last stage's training give the curves of errors and FID."""
     found = {"mig": mig} | errors()
     found |= {"fid": partial(fid, images=images), "first-fid": partial(fid, images=images, first=True)}
-    found |= conditionings()
+    found |= conditionings() | downstreams()
     found |= {f"l2-ratio-{part:g}": partial(error_ratio, part=part) for part in parts}
     return found | {f"fid-{part:g}": partial(fid, images=images, part=part) for part in fid_parts}
+
+
+def described(stage: Any, steps: int) -> str:
+    """The setting of a stage, a method's configuration, in a line."""
+    rate = f"Adam {stage.adam.lr:g}" + (f" to {stage.adam.rate(1):g}" if stage.adam.end < 1 else "")
+    return f"width {stage.width:g}, batch {stage.batch_size}, {rate}, {steps:,} steps"
 
 
 def grid(path: Path, rows: Sequence[tuple[str, NDArray[Any]]], *, size: float = 0.72) -> None:

@@ -35,13 +35,14 @@ class Setting:
     batch: int  # of second stages and M1
     lr: float
     second_lr: float
+    end: float  # of the second stages' rate, in parts of where it starts
     seeds: int
 
 
 SETTINGS: dict[Scale, Setting] = {
-    "smoke": Setting("sprites", {"size": 32, "stride": 8}, 4.0, 0.1, 0.05, (4, 4), 16, 1e-3, 1e-3, 1),
-    "desk": Setting("cars3d", {}, 4.0, 0.5, 0.25, (5_000, 4_000), 16, 5e-4, 1e-3, 1),
-    "paper": Setting("cars3d", {}, 4.0, 1.0, 1.0, (300_000, 300_000), 32, 1e-4, 1e-4, 1),
+    "smoke": Setting("sprites", {"size": 32, "stride": 8}, 4.0, 0.1, 0.05, (4, 4), 16, 1e-3, 1e-3, 0.02, 1),
+    "desk": Setting("cars3d", {}, 4.0, 0.5, 0.25, (5_000, 4_000), 16, 5e-4, 1e-3, 0.02, 1),
+    "paper": Setting("cars3d", {}, 4.0, 1.0, 1.0, (300_000, 300_000), 32, 1e-4, 1e-4, 1.0, 1),
 }
 PAPER_SETTING = {
     "data": "Cars3D, 64×64",
@@ -57,7 +58,7 @@ PAPER_SETTING = {
 def models(s: Setting) -> dict[str, tuple[Any, ...]]:
     """The stages of each model: configurations of the same pieces."""
     first: dict[str, Any] = {"latents": CODES, "width": s.width, "adam": Adam(lr=s.lr)}
-    second: dict[str, Any] = {"width": s.second_width, "batch_size": s.batch, "adam": Adam(lr=s.second_lr)}
+    second: dict[str, Any] = {"width": s.second_width, "batch_size": s.batch, "adam": Adam(lr=s.second_lr, end=s.end)}
     base = BetaVAE(beta=s.beta, **first)
     return {
         BV: (base,),
@@ -138,13 +139,14 @@ def picture(path: Path, finished: Sequence[Finished]) -> None:
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
     """The ablations as Markdown, with their traversals beside them."""
     s = SETTINGS[scale]
+    first, second = models(s)[M4]
     picture(folder / f"{stem}.png", finished)
     ours = {
         "data": s.data,
         "β": f"{s.beta:g} (of c; M5: of its second stage)",
         "codes": PAPER_SETTING["codes"],
-        "first stage": f"width {s.width:g}, batch 64, Adam {s.lr:g}, {s.steps[0]:,} steps",
-        "second stage": f"width {s.second_width:g}, batch {s.batch}, Adam {s.second_lr:g}, {s.steps[1]:,} steps",
+        "first stage": chains.described(first, s.steps[0]),
+        "second stage": chains.described(second, s.steps[1]),
         "figures": "below",
         "seeds": str(s.seeds),
     }
