@@ -67,6 +67,7 @@ class TrainingData:
             codes=0 if self.codes is None else self.codes.shape[1],
             labelled=len(labelled_rows(self.labels, complete=False)),
             shares=tuple(shares(values, factor) for values, factor in zip(known, factors, strict=True)),
+            means=tuple(float(v.mean()) if len(v) else 0.0 for v in known),
         )
 
 
@@ -81,12 +82,12 @@ class BatchSource:
         self.y = None if source.y is None else _resident(source.y, device)
         self.codes = None if source.codes is None else _resident(source.codes, device)
         self.labels = torch.from_numpy(source.labels.astype(np.float32)).to(device)
-        complete = labelled_rows(source.labels)
+        partly = labelled_rows(source.labels, complete=False)
         self.rows = {
             "train": torch.arange(self.size),
-            "labelled": torch.from_numpy(complete),
-            "partly-labelled": torch.from_numpy(labelled_rows(source.labels, complete=False)),
-            "unlabelled": torch.from_numpy(np.setdiff1d(np.arange(self.size), complete, assume_unique=True)),
+            "labelled": torch.from_numpy(labelled_rows(source.labels)),
+            "partly-labelled": torch.from_numpy(partly),
+            "unlabelled": torch.from_numpy(np.setdiff1d(np.arange(self.size), partly, assume_unique=True)),
         }
         self._orders: dict[tuple[str, str], tuple[int, Tensor]] = {}
 
@@ -116,13 +117,14 @@ class BatchSource:
     def _index(self, update: str, stream: str, batch_size: int, draw: int) -> Tensor:
         if stream == "half-labelled":
             if not len(self.rows["unlabelled"]):
-                return self._index(update, "labelled", batch_size, draw)
-            halves = {"labelled": batch_size // 2, "unlabelled": batch_size - batch_size // 2}
-            return torch.cat([self._index(update, half, size, draw) for half, size in halves.items()])
+                return self._index(update, "partly-labelled", batch_size, draw)
+            half = min(batch_size // 2, len(self.rows["partly-labelled"]))
+            sizes = {"partly-labelled": half, "unlabelled": batch_size - half}
+            return torch.cat([self._index(update, part, size, draw) for part, size in sizes.items()])
         rows = self.rows[stream]
         size = min(batch_size, len(rows))
         if size == 0:
-            raise InputError("this method learns from labels and there are none: name labelled factors or more labels.")
+            raise InputError(self._no_labels())
         epoch, position = divmod(draw, len(rows) // size)
         known_epoch, order = self._orders.get((update, stream), (-1, rows))
         if known_epoch != epoch:
@@ -130,6 +132,16 @@ class BatchSource:
             order = rows[torch.randperm(len(rows), generator=generator)]
             self._orders[update, stream] = (epoch, order)
         return order[position * size : (position + 1) * size]
+
+
+    def _no_labels(self) -> str:
+        if not len(self.rows["partly-labelled"]):
+            return "this method learns from labels and there are none: name labelled factors or more labels."
+        names = ", ".join(factor.name for factor in self.source.spec.factors)
+        return (
+            f"this method learns from observations of which all labels are known ({names}), and there are none: name "
+            "fewer --label-factors, or take a method that can do with gaps (full-vae, ss-ivae, ss-idvae, parted-vae)."
+        )
 
 
 def _sent(array: NDArray[Any] | None) -> NDArray[Any] | Path | None:

@@ -25,6 +25,7 @@ class DataSpec:
     codes: int = 0  # number of codes of the stage before, for stages that use them
     labelled: int = 0  # observations of which at least one label is known
     shares: tuple[tuple[float, ...], ...] = ()  # of each value among the known labels, for each discrete factor
+    means: tuple[float, ...] = ()  # of the known labels of each factor
 
     @property
     def is_image(self) -> bool:
@@ -83,7 +84,7 @@ class Adam:
 
 
 # Which rows a batch is drawn from: all; those with every label; those with at least one; or one half of the batch from
-# those with every label, the other from the rest.
+# those with at least one (or all of these, if they are fewer), the other from those with none.
 Stream = Literal["train", "labelled", "partly-labelled", "half-labelled"]
 
 

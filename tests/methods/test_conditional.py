@@ -116,12 +116,21 @@ def test_known_labels_of_a_row_with_a_gap_are_kept() -> None:
 def test_labels_are_scaled_to_the_unit_interval_or_one_hot() -> None:
     info = (Factor("class", 3, "categorical"), Factor("angle", 5, "cyclic"), Factor("mass", 0, "continuous"))
     spec = DataSpec(
-        (4,), 9, info, ranges=((0.0, 2.0), (0.0, 4.0), (2.0, 6.0)), labelled=9, shares=((1 / 3,) * 3, (0.2,) * 5, ())
+        (4,),
+        9,
+        info,
+        ranges=((0.0, 2.0), (0.0, 4.0), (2.0, 6.0)),
+        labelled=9,
+        shares=((0.5, 0.25, 0.25), (0.2,) * 5, ()),
+        means=(0.75, 2.0, 2.4),
     )
     labels = torch.tensor([[2.0, 1.0, 3.0], [0.0, 4.0, 6.0]])
     torch.testing.assert_close(ObservedLabels(spec)(labels), torch.tensor([[1.0, 0.25, 0.25], [0.0, 1.0, 1.0]]))
     one_hot = ObservedLabels(spec, "one-hot")(labels)
     torch.testing.assert_close(one_hot, torch.tensor([[0.0, 0.0, 1.0, 0.25, 0.25], [1.0, 0.0, 0.0, 1.0, 1.0]]))
+    # In place of labels that no one gave: the mean of those that were, not the middle of their range.
+    torch.testing.assert_close(ObservedLabels(spec).mean, torch.tensor([0.375, 0.5, 0.1]))
+    torch.testing.assert_close(ObservedLabels(spec, "one-hot").mean, torch.tensor([0.5, 0.25, 0.25, 0.5, 0.1]))
 
 
 def test_without_labels_u_is_its_mean_or_a_guess() -> None:
@@ -153,6 +162,21 @@ def test_full_vae_matches_a_latent_with_each_factor_over_known_labels_only() -> 
     np.testing.assert_allclose(values, [errors.mean().item(), errors[6:].mean().item()], rtol=1e-5)
 
 
+def test_full_vae_weighs_observations_as_the_data_do_whatever_the_batch() -> None:
+    """A sixth of the data are labelled and half of the batch: reconstruction and KL are means over the data."""
+    spec = dataclasses.replace(SPEC, labelled=SPEC.size // 6)
+    method = build(methods.FullVAE(width=0.1), spec).eval()
+    torch.manual_seed(3)
+    found = method.loss(batch(slice(0, 6)), 0).values()
+    kl = method.posterior(batch().x).kl_per_latent().sum(1)  # rows 0 to 5 have no label, 6 to 11 have
+    expected = kl[:6].mean() * 5 / 6 + kl[6:].mean() / 6
+    np.testing.assert_allclose(found["kl"], expected.item(), rtol=1e-5)
+    torch.manual_seed(3)
+    rows = method.reconstruction_rows(method.posterior(batch().x).rsample(), batch().x)
+    expected = rows[:6].mean() * 5 / 6 + rows[6:].mean() / 6
+    np.testing.assert_allclose(found["reconstruction"], expected.item(), rtol=1e-5)
+
+
 def test_full_vae_refuses_more_factors_than_latents() -> None:
     with pytest.raises(ub.InputError, match="needs a latent for each of the 2 labelled factors and has 1"):
         methods.FullVAE(latents=1).build(SPEC)
@@ -174,6 +198,7 @@ def test_the_vae_over_labels_collapses_if_its_noise_is_wider_than_they_are() -> 
         ((0.0, 1.0),) * 2,
         labelled=512,
         shares=((), ()),
+        means=(0.5, 0.5),
     )
     information = {}
     for scale in (1.0, 0.1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from torch import Tensor
 from torch.nn import functional as F
 
 from unbraid.config import option
@@ -45,14 +46,19 @@ class FullVAEModel(GaussianVAE):
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | z) + β·KL[q(z | x) ‖ p(z)] + γ·Σₖ BCE(σ(μₖ), uₖ), over the labels that are known."""
         q = self.posterior(batch.x)
-        reconstruction = self.reconstruction(q.rsample(), batch.x)
-        kl = q.kl()
         u, known = self.observed(batch.factors), self.observed.known(batch.factors)
         errors = F.binary_cross_entropy_with_logits(q.mean[:, : u.shape[1]], u, reduction="none")
         # Averaged over the rows where at least one label is known, so that γ means the same for any budget.
         supervised = mean_where((errors * known).sum(1), known.any(1))
+        reconstruction = self.mean_over_data(self.reconstruction_rows(q.rsample(), batch.x), known.any(1))
+        kl = self.mean_over_data(q.kl_per_latent().sum(1), known.any(1))
         total = reconstruction + self.config.beta * kl + self.config.gamma * supervised
         return Terms(total, reconstruction=reconstruction, kl=kl, supervised=supervised)
+
+    def mean_over_data(self, rows: Tensor, labelled: Tensor) -> Tensor:
+        """The mean [b] → [] that rows would have if labelled ones were as frequent as in the data, not half of all."""
+        share = self.data.labelled / self.data.size
+        return share * mean_where(rows, labelled) + (1 - share) * mean_where(rows, ~labelled)
 
     def updates(self) -> tuple[Update, ...]:
         """One step; where some labels are missing, half of its batch are observations that have them."""

@@ -48,9 +48,13 @@ class GaussianVAE(Method, ABC):
         """−log p(x | z), summed over values and averaged over the batch."""
         return likelihood.nll(self.likelihood, self.decoder(z), x, self.scale)
 
+    def reconstruction_rows(self, z: Tensor, x: Tensor) -> Tensor:
+        """−log p(x | z), for each observation, [b]."""
+        return likelihood.nll_rows(self.likelihood, self.decoder(z), x, self.scale)
+
     def nll_rows(self, x: Tensor) -> Tensor:
         """−log p(x | z) at a draw of q(z | x), for each observation, [b]."""
-        return likelihood.nll_rows(self.likelihood, self.decoder(self.posterior(x).rsample()), x, self.scale)
+        return self.reconstruction_rows(self.posterior(x).rsample(), x)
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """q(z | x), under the key `z`."""

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from unbraid.config import option
-from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
+from unbraid.core import Adam, Batch, Condition, DataSpec, LaterStage, Method, Posterior, Terms, Update
 from unbraid.errors import InputError
 from unbraid.methods.ms_vae import given
 from unbraid.nets.adain import residual_trunk
@@ -24,6 +24,9 @@ class JacobianSupervision(LaterStage):
     """Jacobian supervision: an autoencoder that copies its teacher's codes and what changes when they do."""
 
     name: ClassVar[str] = "jacobian"
+    condition: Condition = option(
+        "mean", "what is copied: the teacher's mean codes and what it makes of them (mean), or a draw (sample)"
+    )
     latents: int = option(5, "number of codes z beside the teacher's")
     code_weight: float = option(0.25, "λ_y, weight of the distance from the teacher's codes")
     difference_weight: float = option(0.1, "λ_diff, weight of the difference of Jacobians")

@@ -46,7 +46,7 @@ def parameters(config: MethodConfig, data: DataSpec) -> int:
 
 def latents(stages: Sequence[MethodConfig]) -> int:
     """All latents of a chain of stages."""
-    return sum(int(getattr(stage, "latents", 0)) for stage in stages)
+    return sum(int(getattr(stage, name, 0)) for stage in stages for name in ("latents", "residual_latents"))
 
 
 def with_latents_of(config: GaussianConfig, stages: Sequence[MethodConfig], data: DataSpec) -> Match:

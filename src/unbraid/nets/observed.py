@@ -49,8 +49,15 @@ class ObservedLabels(nn.Module):
         low, high = torch.tensor(ranges).T
         self.register_buffer("low", low.clone())
         self.register_buffer("span", torch.where(high > low, high - low, 1.0))
+        parts = zip(data.means, data.shares, self.sizes, self.low, self.span, strict=True)
         self.register_buffer(
-            "mean", torch.cat([_mean(s, size) for s, size in zip(data.shares, self.sizes, strict=True)])
+            "mean",
+            torch.cat(
+                [
+                    torch.tensor(shares) if size > 1 else ((mean - start) / span).reshape(1)
+                    for mean, shares, size, start, span in parts
+                ]
+            ),
         )
 
     @property
@@ -71,15 +78,6 @@ class ObservedLabels(nn.Module):
             for k, size in enumerate(self.sizes)
         ]
         return torch.where(self.known(labels), torch.cat(parts, dim=1), self.mean if instead is None else instead)
-
-
-def _mean(shares: tuple[float, ...], size: int) -> Tensor:
-    """The mean of u for one factor; of a continuous one the middle of its range."""
-    if size > 1:
-        return torch.tensor(shares)
-    if len(shares) < 2:
-        return torch.tensor([0.5])
-    return (torch.tensor(shares) @ torch.linspace(0, 1, len(shares))).reshape(1)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,10 @@ from unbraid.chain import Chain
 from unbraid.codes import choose_rows
 from unbraid.files import complete_file, read_json
 from unbraid.methods import JacobianSupervision
+from unbraid.methods.sizes import latents
 from unbraid.papers import measures as figures
+from unbraid.papers import tables
+from unbraid.papers.study import Finished
 from unbraid.run import Run
 
 NOTHING = float("nan")  # a figure that a run does not have
@@ -93,12 +96,6 @@ def fid_of(run: Run, made: NDArray[Any]) -> float:
     return float(metrics.fid(real, inception.features(net, made, "", False), replicates=0))
 
 
-def parameters(run: Run) -> int:
-    """Of all stages."""
-    records = [read_json(run.stage_folder(k) / "stage.json") for k in range(1, len(run.plan.stages) + 1)]
-    return sum(int(record["parameters"]) for record in records)
-
-
 def conditioning(run: Run, name: str) -> float:
     """M1 to M4 of a second stage that is given y."""
     if not adds_to_stage_1(run):
@@ -115,8 +112,10 @@ def downstream(run: Run, name: str, factor: str | None = None) -> float:
 
 
 def mig(run: Run) -> float:
-    """MIG of the codes that the model is steered by: stage 1's, but a student's own."""
-    return figures.mig(run, codes=run.encode(show=False).arrays["stage-2/codes"] if is_student(run) else None)
+    """MIG of c, the codes that the model is steered by: stage 1's, or what a student has made of them."""
+    table = run.encode(show=False)
+    own = table.arrays["stage-2/codes"][:, : table.codes.shape[1]] if is_student(run) else None  # its c, then its z
+    return figures.mig(run, codes=own)
 
 
 def errors() -> Measures:
@@ -144,6 +143,18 @@ def measures(images: Callable[[Run], int], parts: Sequence[float] = (), fid_part
     found |= conditionings() | downstreams()
     found |= {f"l2-ratio-{part:g}": partial(error_ratio, part=part) for part in parts}
     return found | {f"fid-{part:g}": partial(fid, images=images, part=part) for part in fid_parts}
+
+
+def sizes(finished: Sequence[Finished]) -> str:
+    """Parameters, latents and training of each group: what a comparison must be read with."""
+    rows = []
+    for group, runs in tables.groups(finished).items():
+        stages, steps = runs[0].trial.stages, runs[0].trial.steps
+        records = [read_json(runs[0].folder / f"stage-{k}" / "stage.json") for k in range(1, len(stages) + 1)]
+        counts = " + ".join(f"{int(record['parameters']):,}" for record in records)
+        batches = " + ".join(f"{n:,} × {stage.batch_size}" for n, stage in zip(steps, stages, strict=True))
+        rows.append([group, counts, str(latents(stages)), batches, str(len(runs))])
+    return tables.markdown(["", "parameters, by stage", "latents", "steps × batch", "seeds"], rows)
 
 
 def described(stage: Any, steps: int) -> str:

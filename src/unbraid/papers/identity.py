@@ -1,4 +1,4 @@
-"""How much of an object's identity changes as it is turned: an embedding that data taught to ignore the pose."""
+"""How much of an object's identity changes as it is turned, and whether it is turned: read by what data taught."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.neighbors import KNeighborsClassifier
 from torch import Tensor
 
 from unbraid import metrics
@@ -27,7 +28,7 @@ class IdentityEmbedding:
 
     def __init__(self, data: FactorData, factor: str) -> None:
         rows = choose_rows(len(data), FITTED_ROWS, 0)
-        pixels = data.observations[rows].reshape(len(rows), -1) / np.float32(255)
+        pixels = flat_pixels(data.observations[rows])
         objects = data.column(factor)[rows]
         self.components = PCA(min(COMPONENTS, len(rows) - 1), svd_solver="randomized", random_state=0).fit(pixels)
         shrunk = LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto")
@@ -37,6 +38,28 @@ class IdentityEmbedding:
         """Embeddings [b, direction] of images [b, c, h, w] in [0, 1]."""
         pixels = x.permute(0, 2, 3, 1).flatten(1).cpu().numpy()  # the order in which data are stored
         return torch.from_numpy(self.directions.transform(self.components.transform(pixels)))
+
+
+class PoseReader:
+    """The value of a cyclic or ordinal factor by the nearest of the data's images, in their principal components."""
+
+    def __init__(self, data: FactorData, factor: str) -> None:
+        self.rows = choose_rows(len(data), FITTED_ROWS, 0)
+        self.components = PCA(min(COMPONENTS, len(self.rows) - 1), svd_solver="randomized", random_state=0)
+        known = self.components.fit_transform(flat_pixels(data.observations[self.rows]))
+        self.nearest = KNeighborsClassifier(1).fit(known, data.column(factor)[self.rows].astype(int))
+        self.size = data.factor_info[data.factor_names.index(factor)].size
+
+    def share_right(self, images: NDArray[np.uint8], asked: NDArray[np.float64]) -> float:
+        """The share of images in which the factor is read as asked, or as a value next to it on the circle."""
+        read = self.nearest.predict(self.components.transform(flat_pixels(images)))
+        distance = np.abs(read - asked)
+        return float((np.minimum(distance, self.size - distance) <= 1).mean())
+
+
+def flat_pixels(images: NDArray[Any]) -> NDArray[Any]:
+    """Stored images as rows of values in [0, 1]."""
+    return images.reshape(len(images), -1) / np.float32(255)
 
 
 @cache

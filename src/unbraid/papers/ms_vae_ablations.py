@@ -41,7 +41,7 @@ class Setting:
 
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting("sprites", {"size": 32, "stride": 8}, 4.0, 0.1, 0.05, (4, 4), 16, 1e-3, 1e-3, 0.02, 1),
-    "desk": Setting("cars3d", {}, 4.0, 0.5, 0.25, (5_000, 4_000), 16, 5e-4, 1e-3, 0.02, 1),
+    "desk": Setting("cars3d", {}, 4.0, 0.5, 0.25, (4_000, 3_500), 16, 5e-4, 1e-3, 0.02, 1),
     "paper": Setting("cars3d", {}, 4.0, 1.0, 1.0, (300_000, 300_000), 32, 1e-4, 1e-4, 1.0, 1),
 }
 PAPER_SETTING = {
@@ -76,7 +76,7 @@ def trials(scale: Scale) -> list[Trial]:
     made = []
     for seed in range(s.seeds):
         for group, stages in models(s).items():
-            steps = s.steps[1:] if group == M1 else s.steps[: len(stages)]
+            steps = (sum(s.steps),) if group == M1 else s.steps[: len(stages)]
             made.append(Trial(group, s.data, stages, steps, seed, s.arguments))
     return made
 
@@ -161,6 +161,8 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "",
             "## Setting",
             tables.setting(ours, PAPER_SETTING),
+            "",
+            chains.sizes(finished),
             "",
             "## Results",
             "«c tells» is the KL of c's codes, summed. The columns M1 to M4 are the measures of §4, not the models: "

@@ -16,7 +16,7 @@ from unbraid.core import Adam, DataSpec
 from unbraid.data import load
 from unbraid.files import complete_file
 from unbraid.methods import MSVAE, BetaTCVAE, JacobianSupervision
-from unbraid.methods.sizes import beta_tcvae_l, big_beta_tcvae, latents
+from unbraid.methods.sizes import beta_tcvae_l, big_beta_tcvae
 from unbraid.papers import chains, tables
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.run import Run
@@ -40,6 +40,7 @@ class Setting:
     steps: tuple[int, int]
     big_batch: int  # Big-β-TCVAE: its batch and steps are what fits the machine
     big_steps: int
+    student_steps: int  # of Jacobian supervision
     seeds: int
     baseline_seeds: int
     images: int  # that FID is taken over; none: it is not measured
@@ -64,6 +65,7 @@ SETTINGS: dict[Scale, Setting] = {
         steps=(4, 4),
         big_batch=16,
         big_steps=4,
+        student_steps=4,
         seeds=2,
         baseline_seeds=1,
         images=0,
@@ -75,6 +77,7 @@ SETTINGS: dict[Scale, Setting] = {
         steps=(5_000, 16_000),
         big_batch=16,
         big_steps=5_000,
+        student_steps=8_000,
         seeds=3,
         baseline_seeds=1,
         images=1_000,
@@ -86,6 +89,7 @@ SETTINGS: dict[Scale, Setting] = {
         steps=(300_000, 300_000),
         big_batch=64,
         big_steps=300_000,
+        student_steps=300_000,
         seeds=10,
         baseline_seeds=10,
         images=1_000,
@@ -125,7 +129,7 @@ def trials(scale: Scale) -> list[Trial]:
         made += [
             Trial(LARGER, s.data, (larger,), s.steps[:1], seed, s.arguments),
             Trial(BIG, s.data, (big,), (s.big_steps,), seed, s.arguments),
-            Trial(JACOBIAN, s.data, (s.first, student), s.steps, seed, s.arguments),
+            Trial(JACOBIAN, s.data, (s.first, student), (s.steps[0], s.student_steps), seed, s.arguments),
         ]
     return [*made, Trial(NARROW, s.data, (s.first, narrow), s.steps, 0, s.arguments, keep=keep)]
 
@@ -234,12 +238,6 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "FID": f"{s.images:,} images, the same for every model",
         "seeds": f"{s.seeds} of MS-VAE and its stage 1, {s.baseline_seeds} of the others",
     }
-    sizes = []
-    for group, runs in tables.groups(finished).items():
-        stages, steps = runs[0].trial.stages, runs[0].trial.steps
-        count = chains.parameters(Run.open(runs[0].folder))
-        batches = " + ".join(f"{n:,} × {stage.batch_size}" for n, stage in zip(steps, stages, strict=True))
-        sizes.append([group, f"{count:,}", str(latents(stages)), batches, str(len(runs))])
     everything = with_stage_1(finished)
     return "\n".join(
         [
@@ -251,7 +249,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "## Setting",
             tables.setting(ours, PAPER_SETTING),
             "",
-            tables.markdown(["", "parameters", "latents", "steps × batch", "seeds"], sizes),
+            chains.sizes(finished),
             "",
             "## Results",
             "Reconstructions of training images from mean codes (no part is held out, as in the paper). Means over "
