@@ -13,11 +13,12 @@ from unbraid.contract import check_method, small_images
 from unbraid.core import DataSpec, MethodConfig
 from unbraid.data.base import Factor
 from unbraid.errors import InputError
-from unbraid.evaluate import evaluate, possible
+from unbraid.evaluate import evaluate, outputs, possible, steering_codes
 from unbraid.methods.probe import FactorProbe
 from unbraid.metrics import downstream_by_stage, identity_change
+from unbraid.pictures import write_pictures
 from unbraid.run import Run, fit
-from unbraid.stage_measures import MEASURES, traversed_features
+from unbraid.stage_measures import MEASURES, conditioning_scores, traversed_features
 
 SPEC = DataSpec((3, 16, 16), 48, (Factor("place", 4, "categorical"),), ((0.0, 3.0),))
 
@@ -143,6 +144,56 @@ def test_what_a_run_does_not_allow_is_left_out_of_all_and_refused_by_name(chain_
     student = trained([methods.VAE(width=0.1, latents=2), methods.JacobianSupervision(width=0.1)], tmp_path / "student")
     with pytest.raises(InputError, match="JacobianSupervisionModel has no prior"):
         student.evaluate(["identity_change"], show=False)
+    for name in ("conditioning", "downstream_by_stage"):
+        with pytest.raises(InputError, match=rf"^{name} .* jacobian has codes of its own in their place"):
+            student.evaluate([name], show=False)
+
+
+def test_a_student_is_scored_by_its_own_codes(tmp_path: Path) -> None:
+    run = trained([methods.VAE(width=0.1, latents=2), methods.JacobianSupervision(width=0.1)], tmp_path)
+    table = run.encode(show=False)
+    own = steering_codes(run, table)
+    found = run.stage(2).encode(run.observations(table.rows))["c"].mean.numpy()
+    np.testing.assert_allclose(own, found, atol=1e-5)
+    assert not np.allclose(own, table.codes)
+    moved = np.load(write_pictures(run))
+    assert "traversal/1/1" in moved
+    assert "traversal/1/2" not in moved, "what a teacher's codes do to its student: nothing"
+    assert "traversal/2/2" in moved
+
+
+@pytest.mark.parametrize("later", [methods.MSGAN(width=0.1), methods.MSFlow(width=0.02, transforms=2)])
+def test_what_gans_and_flows_make_is_a_draw_and_not_scored_as_a_reconstruction(later: MethodConfig, tmp_path) -> None:
+    run = trained([methods.VAE(width=0.1, latents=2), later], tmp_path)
+    rows = np.arange(4)
+    (y, made), (y_again, made_again) = (run.chain.reconstruct(run.observations(rows)) for _ in range(2))
+    assert torch.equal(y, y_again)
+    assert not torch.equal(made, made_again), "z is drawn"
+    repeated = [outputs(run, rows, False)[-1] for _ in range(2)]
+    np.testing.assert_array_equal(*repeated)
+    found = run.evaluate(["l1", "l2"], show=False)
+    assert {name for name in found if name.endswith(("l1", "l2"))} == {"stage-1/l1", "stage-1/l2"}
+    alone = trained([methods.CGAN(width=0.1)], tmp_path / "alone")
+    assert not {"l1", "l2"} & set(possible(alone, None))
+    with pytest.raises(InputError, match="l1 and l2 need reconstructions, which cgan does not make: ask for fid"):
+        alone.evaluate(["l1", "l2"], show=False)
+
+
+def test_labels_tell_nothing_of_pictures_when_conditioning_is_measured(tmp_path: Path) -> None:
+    """Stage 1 reads labels where it is given them; the codes that M1 to M4 compare must come from pictures alone."""
+    run = trained([methods.IVAE(width=0.1, latents=2), methods.MSVAE(width=0.1)], tmp_path)
+    seen: list[torch.Tensor] = []
+    method = run.stage(1)
+    plain = method.auxiliary
+
+    def watched(x: torch.Tensor, labels: torch.Tensor | None) -> torch.Tensor:
+        seen.append(torch.ones(1) if labels is None else labels.isnan())
+        return plain(x, labels)
+
+    method.auxiliary = watched  # type: ignore[method-assign]
+    conditioning_scores(run, False)
+    assert seen
+    assert all(bool(one.all()) for one in seen)
 
 
 def test_conditioning_of_a_stage_that_is_given_codes(squares, tmp_path) -> None:

@@ -49,10 +49,11 @@ class TrainingData:
     y: NDArray[np.uint8] | NDArray[np.float32] | None = None  # [draws·n, …]; draw k of row i stands at k·n + i
     codes: NDArray[np.float32] | None = None  # [draws·n, code], in the same order
     factors: tuple[Factor, ...] | None = None  # what the labels are labels of; None: the data set's factors
+    rows: NDArray[np.int64] | None = None  # what to train on; None: all
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For other processes: mapped files are sent by name, not by content."""
-        return _restore, (self.data, self.labels, _sent(self.y), _sent(self.codes), self.factors)
+        return _restore, (self.data, self.labels, _sent(self.y), _sent(self.codes), self.factors, self.rows)
 
     @property
     def spec(self) -> DataSpec:
@@ -84,7 +85,7 @@ class BatchSource:
         self.labels = torch.from_numpy(source.labels.astype(np.float32)).to(device)
         partly = labelled_rows(source.labels, complete=False)
         self.rows = {
-            "train": torch.arange(self.size),
+            "train": torch.arange(self.size) if source.rows is None else torch.from_numpy(source.rows),
             "labelled": torch.from_numpy(labelled_rows(source.labels)),
             "partly-labelled": torch.from_numpy(partly),
             "unlabelled": torch.from_numpy(np.setdiff1d(np.arange(self.size), partly, assume_unique=True)),
@@ -148,9 +149,9 @@ def _sent(array: NDArray[Any] | None) -> NDArray[Any] | Path | None:
     return Path(array.filename) if isinstance(array, np.memmap) and array.filename else array
 
 
-def _restore(data: FactorData, labels: Any, y: Any, codes: Any, factors: Any) -> TrainingData:
+def _restore(data: FactorData, labels: Any, y: Any, codes: Any, factors: Any, rows: Any) -> TrainingData:
     y, codes = (np.load(part, mmap_mode="c") if isinstance(part, Path) else part for part in (y, codes))
-    return TrainingData(data, labels, y, codes, factors)
+    return TrainingData(data, labels, y, codes, factors, rows)
 
 
 def _resident(array: NDArray[np.uint8] | NDArray[np.float32], device: torch.device) -> Tensor:

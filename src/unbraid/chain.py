@@ -37,8 +37,11 @@ class Chain:
 
     @torch.inference_mode()
     def reconstruct(self, x: Tensor, labels: Tensor | None = None, *, sample: bool = False) -> list[Tensor]:
-        """What each stage makes of the observations: y first, x̂ last."""
-        return self._pass(x, labels, sample)[1]
+        """What each stage makes of the observations: y first, x̂ last.
+
+        A stage that does not reconstruct (a GAN, a flow) makes a draw: its codes come from their prior.
+        """
+        return self._pass(x, labels, sample, drawn=True)[1]
 
     @torch.inference_mode()
     def decode(self, codes: Sequence[Mapping[str, Tensor]]) -> list[Tensor]:
@@ -74,7 +77,7 @@ class Chain:
         return outputs[-1], flat(codes[-1])
 
     def _pass(
-        self, x: Tensor, labels: Tensor | None, sample: bool
+        self, x: Tensor, labels: Tensor | None, sample: bool, drawn: bool = False
     ) -> tuple[list[dict[str, Posterior]], list[Tensor], list[Codes]]:
         posteriors: list[dict[str, Posterior]] = []
         outputs: list[Tensor] = []
@@ -85,6 +88,8 @@ class Chain:
             q = stage.prior(len(x)) if knows_prior_only(stage) else encodes(stage).encode(x, y, labels)
             posteriors.append(q)
             codes.append(draws_of(q) if sample else means(q))
+            if drawn and not stage.reconstructs:
+                codes[-1] = codes[-1] | drawn_z(stage, len(x))
             own = with_given(stage, codes[-1], codes[-2] if outputs else {})
             outputs.append(decodes(stage).decode(own, y))
         return posteriors, outputs, codes
@@ -119,6 +124,11 @@ def decodes(method: Method) -> Decodes:
     if not isinstance(method, Decodes):
         raise InputError(f"{type(method).__name__} has no decoder, so it makes no observations from codes.")
     return method
+
+
+def drawn_z(stage: Method, n: int) -> Codes:
+    """z of a stage that does not reconstruct, for n observations, from its prior."""
+    return {"z": priors(stage).prior(n)["z"].rsample()}
 
 
 def draws_of(posteriors: Mapping[str, Posterior]) -> Codes:

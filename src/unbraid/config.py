@@ -52,7 +52,10 @@ def digest(value: Any) -> str:
 
 
 def parse(hint: Any, text: str, where: str) -> Any:
-    """A value given as text on the command line, read as the annotation says."""
+    """A value given as text on the command line, read as the annotation says; lists are written with commas."""
+    if get_origin(hint) is tuple and not text.startswith("["):
+        inner = get_args(hint)[0]
+        return _convert(hint, [parse(inner, item.strip(), where) for item in text.split(",") if item.strip()], where)
     if _accepts(hint, str) and not _accepts(hint, int):
         if text == "none" and _accepts(hint, type(None)):
             return None
@@ -93,7 +96,7 @@ def _convert(hint: Any, value: Any, where: str) -> Any:
         raise _mismatch(where, value, " or ".join(_describe(part) for part in arguments))
     if origin is tuple:
         if not isinstance(value, list | tuple):
-            raise _mismatch(where, value, "a list")
+            raise _mismatch(where, value, "a list, written with commas")
         inner = arguments[:1] * len(value) if arguments[-1:] == (Ellipsis,) else arguments
         if len(inner) != len(value):
             raise _mismatch(where, value, f"a list of {len(inner)} values")

@@ -121,6 +121,14 @@ class Method(nn.Module, ABC):
     # Whether `encode` reads labels where it is given them. Declared here, and shown in every table: such a method is
     # scored with the labels and without, where it must do with what it makes of NaN.
     encoder_needs_labels: ClassVar[bool] = False
+    # Whether `decode` of `encode` shows what the codes keep of an observation. A flow inverts whatever it has learned,
+    # and a generator without an encoder knows no z: what these make of an observation is a draw.
+    reconstructs: ClassVar[bool] = True
+    # Whether the prior of the codes is the standard normal, to which ELBOs are reported.
+    standard_prior: ClassVar[bool] = True
+    # Whether a later stage has codes in place of stage 1's, not beside them: the model is then steered by these, and
+    # scored for them.
+    replaces_codes: ClassVar[bool] = False
     # Whether this is a later stage whose decoder is also given the codes of the stage before, under the key `given`.
     uses_codes: bool = False
 
@@ -182,6 +190,8 @@ class MethodConfig(ABC):
     conditional: ClassVar[bool] = False
     # Whether training reads labels: only then is it given any, and only then is the label budget part of its key.
     uses_labels: ClassVar[bool] = False
+    # Whether the codes are labels, read off and not inferred: where one is missing there is no code.
+    codes_are_labels: ClassVar[bool] = False
 
     batch_size: int = option(64, "observations in a training batch, over all devices")
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from unbraid import metrics
 from unbraid.batches import as_stored, mix
 from unbraid.chain import Chain
-from unbraid.codes import choose_rows
+from unbraid.codes import CodeTable, choose_rows
 from unbraid.errors import InputError, unknown
 from unbraid.files import read_json, write_json
 from unbraid.identifiability import identifiability
@@ -65,12 +65,13 @@ def evaluate(
     Left out, `names` are the few of a first report. `all` is everything that the run allows, without FID and KID
     unless the file of the Inception network is given: they take a quarter of a second for each image. Identity change
     reads that network's features where the file is given, else pixels. Where an encoder reads labels, scores of its
-    codes and reconstructions come twice: with the labels, and as «without-labels/mig» and so on without them.
+    codes and reconstructions come twice: with the labels, and as «without-labels/mig» and so on without them; M1 to M4
+    are taken without, because a label would say what a picture does not.
     """
     path = run.folder / "metrics.json"
     results: dict[str, Any] = read_json(path) if path.is_file() else {}
     if names is None:
-        names = [*(FIRST if run.data.factor_info else ()), *ERRORS]
+        names = [*(FIRST if run.data.factor_info else ()), *(ERRORS if reconstructing(run) else ())]
     chosen = possible(run, inception) if list(names) == ["all"] else known(names)
     missing = [name for name in chosen if not is_there(name, results, inception if run.data.is_image else None)]
     check_measures(run, chosen)
@@ -82,6 +83,15 @@ def evaluate(
         found |= error_scores(run, [name for name in missing if name in ERRORS], show, labels=labels)
         if "downstream_by_stage" in missing:
             found |= downstream_scores(run, show, labels=labels)
+        if any(name in FEATURES for name in missing):
+            from unbraid.inception import feature_scores
+
+            wanted = [name for name in missing if name in FEATURES]
+            found |= feature_scores(run, wanted, inception, images, show, labels=labels)
+        if "lpips" in missing:
+            from unbraid.perceptual import perceptual_scores
+
+            found |= perceptual_scores(run, lpips, images, show, labels=labels)
         scores |= {name if labels else f"{WITHOUT}{name}": score for name, score in found.items()}
     if isinstance(run.stage(1), ConditionalVAE):
         scores |= {"identifiability": identifiability_score(run)}
@@ -89,14 +99,6 @@ def evaluate(
         scores |= conditioning_scores(run, show)
     if "identity_change" in missing:
         scores |= {"identity_change": identity_score(run, inception, images, show)}
-    if any(name in FEATURES for name in missing):
-        from unbraid.inception import feature_scores
-
-        scores |= feature_scores(run, [name for name in missing if name in FEATURES], inception, images, show)
-    if "lpips" in missing:
-        from unbraid.perceptual import perceptual_scores
-
-        scores |= perceptual_scores(run, lpips, images, show)
     results |= {name: score.to_json() for name, score in scores.items()}
     seconds = results.get("_", {}).get("seconds", 0.0) + time.monotonic() - began
     results["_"] = {"seed": run.plan.seed, "rows": len(run.encode(show=show).rows), "seconds": seconds}
@@ -137,9 +139,11 @@ def possible(run: Run, inception: Path | None) -> list[str]:
     names = [name for name in metrics.SUITE if table.factor_names or metrics.METRICS[name].needs in NEEDS_NO_FACTORS]
     if "log_var" not in table.arrays:
         names = [name for name in names if "log-variances" not in metrics.METRICS[name].needs]
+    if not run.stage(1).standard_prior:
+        names = [name for name in names if name != "elbo_terms"]
     if not any(size == 2 for size in table.arrays["factor_sizes"]):
         names = [name for name in names if name != "attribute_classification"]
-    names += ERRORS
+    names += ERRORS if reconstructing(run) else ()
     names += [name for name in MEASURES if refusal(run, name) is None]
     if inception is not None and run.data.is_image:
         names += FEATURES
@@ -172,22 +176,33 @@ def table_scores(run: Run, names: Sequence[str], show: bool, *, labels: bool = T
         raise InputError(f"{run.data.name} has no factors, which {', '.join(lacking)} would need; ask for l1 and l2.")
     scores: dict[str, Score] = {}
     if "elbo_terms" in names:
+        if not run.stage(1).standard_prior:
+            name = run.plan.stages[0][0].name
+            raise InputError(f"elbo_terms takes the prior of the codes to be standard normal, which {name}'s is not.")
         losses = row_losses(run, table.rows, show)
         terms = metrics.elbo_terms(table.codes, needs_log_var(table.arrays), seed=run.plan.seed, reconstruction=losses)
         scores |= {f"elbo_terms/{term}": score for term, score in terms.items()}
     with Steps("metrics", len(names), show=show) as bar:
         scores |= metrics.suite(
-            table.codes,
+            steering_codes(run, table),
             table.factors if table.factor_names else None,
             metrics=[name for name in names if name != "elbo_terms"],
             kinds=[str(kind) for kind in table.arrays["factor_kinds"]],
             names=table.factor_names,
             sizes=[float(size) for size in table.arrays["factor_sizes"]],
-            log_vars=table.arrays.get("log_var"),
+            log_vars=None if run.chain.stages[-1].replaces_codes else table.arrays.get("log_var"),
             seed=run.plan.seed,
             progress=advance(bar),
         )
     return scores
+
+
+def steering_codes(run: Run, table: CodeTable) -> NDArray[np.float32]:
+    """The codes that the model is steered by: stage 1's, or what a last stage has in their place (c, then its z)."""
+    if not run.chain.stages[-1].replaces_codes:
+        return table.codes
+    own: NDArray[np.float32] = table.arrays[f"stage-{len(run.plan.stages)}/codes"]
+    return own[:, : table.codes.shape[1]]
 
 
 def needs_log_var(arrays: Any) -> NDArray[np.float32]:
@@ -212,19 +227,30 @@ def error_scores(run: Run, names: Sequence[str], show: bool, *, labels: bool = T
     """Reconstruction errors of the final output, and of every stage before it as «stage-1/l2» and so on."""
     if not names:
         return {}
+    if not reconstructing(run):
+        method = run.plan.stages[-1][0].name
+        raise InputError(f"{' and '.join(names)} need reconstructions, which {method} does not make: ask for fid.")
     rows = choose_rows(len(run.data), RECONSTRUCTED_ROWS, run.plan.seed)
     originals, stages = run.data.observations[rows], outputs(run, rows, show, labels=labels)
     return {
-        stage_name(name, number, len(stages)): metrics.METRICS[name].function(originals, stage, seed=run.plan.seed)
+        stage_name(name, number, len(stages)): metrics.METRICS[name].function(
+            originals, stages[number - 1], seed=run.plan.seed
+        )
         for name in names
-        for number, stage in enumerate(stages, 1)
+        for number in reconstructing(run)
     }
+
+
+def reconstructing(run: Run) -> list[int]:
+    """The stages whose output is a reconstruction. Of GANs and flows it is a draw: they have no L1 or L2."""
+    return [number for number, stage in enumerate(run.chain.stages, 1) if stage.reconstructs]
 
 
 def outputs(
     run: Run, rows: NDArray[np.int64], show: bool, *, labels: bool = True, chain: Chain | None = None
 ) -> list[NDArray[Any]]:
     """What each stage makes of these rows; of the run's own chain, or of another one for the same data."""
+    torch.manual_seed(mix(run.plan.seed, "outputs"))
     batches, chain = run.batches(rows, "reconstructing", labels=labels, show=show), chain or run.chain
     parts = [[as_stored(output) for output in chain.reconstruct(x, given)] for x, given in batches]
     return [np.concatenate(part) for part in zip(*parts, strict=True)]

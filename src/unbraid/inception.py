@@ -41,16 +41,16 @@ Network = Callable[[Tensor], Tensor]
 
 
 def feature_scores(
-    run: Run, names: Sequence[str], file: Path | None, images: int, show: bool
+    run: Run, names: Sequence[str], file: Path | None, images: int, show: bool, *, labels: bool = True
 ) -> dict[str, Score]:
-    """FID and KID between data and reconstructions, of the final output and of every stage before it."""
+    """FID and KID between data and reconstructions, or draws of GANs and flows: of the last stage and every earlier."""
     if not run.data.is_image:
         raise InputError("fid and kid compare images; this run's observations are vectors.")
     rows = choose_rows(len(run.data), images, run.plan.seed)
     network, identity = load_network(find_network(file))
     real = cached_features(network, identity, run, rows, show)
     scores: dict[str, Score] = {}
-    stages = outputs(run, rows, show)
+    stages = outputs(run, rows, show, labels=labels)
     for number, stage in enumerate(stages, 1):
         made = features(network, stage, f"features of stage {number}", show)
         for name in names:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_type_hints
 
@@ -18,7 +19,9 @@ def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     rest = iter(words)
     for word in rest:
         if not word.startswith("--"):
-            raise InputError(f"{word!r} was not expected here: options start with -- and have one value each.")
+            raise InputError(
+                f"{word!r} was not expected here: options start with -- and have one value each (of a list: 3,2)."
+            )
         name, equals, value = word[2:].partition("=")
         if not equals:
             try:
@@ -93,7 +96,7 @@ def command_line(
 ) -> str:
     """The command that makes a run, for runs that were not made by one."""
     words = ["unbraid fit", str(data["name"])]
-    words += [f"--data.{name} {value}" for name, value in (data["arguments"] or {}).items()]
+    words += [f"--data.{name} {_word(value)}" for name, value in (data["arguments"] or {}).items()]
     words += ["--method", *(config.name for config, _ in stages)]
     if labels is not None:
         words += [f"--labels {labels.count}", "--label-factors", *labels.factors]
@@ -101,7 +104,7 @@ def command_line(
     for number, (config, _) in enumerate(stages, 1):
         prefix = f"{number}." if len(stages) > 1 else ""
         default, chosen = to_json(type(config)()), to_json(config)
-        words += [f"--{prefix}{name} {value}" for name, value in _changes(default, chosen)]
+        words += [f"--{prefix}{name} {_word(value)}" for name, value in _changes(default, chosen)]
     return " ".join(words)
 
 
@@ -111,6 +114,11 @@ def _changes(default: Mapping[str, Any], chosen: Mapping[str, Any], prefix: str 
             yield from _changes(default[name], value, f"{prefix}{name}.")
         elif name not in default or value != default[name]:
             yield f"{prefix}{name}", value
+
+
+def _word(value: Any) -> str:
+    """A value as a shell takes it."""
+    return shlex.quote(",".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
 def _plain(text: str) -> Any:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 BATCH = 32
 
 
-def perceptual_scores(run: Run, file: Path | None, images: int, show: bool) -> dict[str, Score]:
+def perceptual_scores(
+    run: Run, file: Path | None, images: int, show: bool, *, labels: bool = True
+) -> dict[str, Score]:
     """Mean distance between observations and reconstructions, of the final output and of every stage before it."""
     if file is None or not file.is_file():
         raise InputError(
@@ -35,7 +37,7 @@ def perceptual_scores(run: Run, file: Path | None, images: int, show: bool) -> d
     except RuntimeError as error:
         raise InputError(f"{str(file)!r} is not a TorchScript file ({str(error).splitlines()[0]}).") from error
     rows = choose_rows(len(run.data), images, run.plan.seed)
-    stages = outputs(run, rows, show)
+    stages = outputs(run, rows, show, labels=labels)
     return {
         stage_name("lpips", number, len(stages)): metrics.lpips(
             distances(network, run.data.observations[rows], stage), seed=run.plan.seed

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from unbraid.batches import as_stored, mix
 from unbraid.chain import Chain, Codes, flat, means, unflat
 from unbraid.codes import CodeTable
+from unbraid.evaluate import works_without_labels
 from unbraid.files import write_arrays
 
 if TYPE_CHECKING:
@@ -30,16 +31,22 @@ def write_pictures(run: Run) -> Path:
     path = run.folder / "pictures.npz"
     if path.is_file():
         return path
-    table = run.encode(show=False)
+    # As for new observations: without labels, unless codes are labels.
+    reads = run.chain.needs_labels and not works_without_labels(run)
+    table = run.encode(labels=reads, show=False)
     shown = np.sort(np.random.default_rng(mix(run.plan.seed, "pictures")).permutation(len(run.data))[:ORIGINALS])
     originals = np.ascontiguousarray(run.data.observations[shown])
     arrays: dict[str, NDArray[Any]] = {"originals": originals, "rows": shown}
-    outputs = [as_stored(y) for y in run.chain.reconstruct(run.observations(shown), run.labels(shown))]
+    x, labels = next(run.batches(shown, "", labels=reads, show=False))
+    torch.manual_seed(mix(run.plan.seed, "pictures"))
+    outputs = [as_stored(y) for y in run.chain.reconstruct(x, labels)]
     arrays |= {f"reconstruction/{number}": output for number, output in enumerate(outputs, 1)}
-    base = [means(q) for q in run.chain.encode(run.observations(shown[:1]), run.labels(shown[:1]))]
+    base = [means(q) for q in run.chain.encode(x[:1], labels[:1])]
     for stage in range(1, len(run.plan.stages) + 1):
         values = code_ranges(table, stage, STEPS)[:MOST_CODES]
         moved = traversal(run.chain, base, stage, values)
+        if stage < len(run.plan.stages) and run.chain.stages[-1].replaces_codes:
+            moved = moved[:-1]  # a student that has relearned the codes does not heed its teacher's
         arrays[f"traversal/{stage}/values"] = values
         arrays |= {f"traversal/{stage}/{number}": output for number, output in enumerate(moved, stage)}
     write_arrays(path, arrays)

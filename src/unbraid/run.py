@@ -26,7 +26,7 @@ from unbraid.data import load as load_data
 from unbraid.data.base import FactorData
 from unbraid.errors import InputError, unknown
 from unbraid.files import link, read_json, write_arrays, write_json
-from unbraid.labels import LabelBudget, LabelPlan
+from unbraid.labels import LabelBudget, LabelPlan, labelled_rows
 from unbraid.options import command_line
 from unbraid.plan import FORMAT, Plan, differences
 from unbraid.progress import Steps
@@ -191,9 +191,23 @@ class Run:
         config = self.plan.stages[number - 1][0]
         if config.uses_codes and codes is None:
             codes = np.empty((0, self.codes_before(number)), np.float32)
+        rows = self.rows_with_codes(number)
         if not config.uses_labels or self.plan.labels is None:
-            return TrainingData(self.data, np.empty((len(self.data), 0)), y, codes, factors=())
-        return TrainingData(self.data, self.visible_labels, y, codes, factors=self.plan.labels.info(self.data))
+            return TrainingData(self.data, np.empty((len(self.data), 0)), y, codes, factors=(), rows=rows)
+        info = self.plan.labels.info(self.data)
+        return TrainingData(self.data, self.visible_labels, y, codes, factors=info, rows=rows)
+
+    def rows_with_codes(self, number: int) -> NDArray[np.int64] | None:
+        """The rows of which the stages before know their codes; None: all. Where codes are labels, some may lack."""
+        given = [config for config, _ in self.plan.stages[: number - 1] if config.codes_are_labels]
+        rows = [labelled_rows(self.visible_labels[:, self.given_columns(config)]) for config in given]
+        common = sorted(set.intersection(*map(set, rows))) if rows else range(len(self.data))
+        return None if len(common) == len(self.data) else np.array(common, dtype=np.int64)
+
+    def given_columns(self, config: MethodConfig) -> list[int]:
+        """Where the factors that a stage takes for its codes stand among the labels: those it names, or all."""
+        known = self.plan.labels.factors if self.plan.labels is not None else ()
+        return [known.index(name) for name in getattr(config, "factors", ()) or known]
 
     def codes_before(self, number: int) -> int:
         """How many codes the stage before stage `number` has."""
@@ -217,9 +231,11 @@ class Run:
         """For every table: whether labels were read, when, how many and of which factors."""
         source = self.training_data(number)
         reads = source.spec.labelled > 0
-        needs = self.plan.stages[number - 1][0].build(source.spec).encoder_needs_labels
-        known = {"count": source.spec.labelled, "factors": [factor.name for factor in source.spec.factors]}
-        return {"training": reads, "test": needs} | (known if reads else {})
+        method = self.plan.stages[number - 1][0].build(source.spec)
+        complete = reads and all(update.stream == "labelled" for update in method.updates())
+        count = len(labelled_rows(source.labels)) if complete else source.spec.labelled
+        known = {"count": count, "factors": [factor.name for factor in source.spec.factors]}
+        return {"training": reads, "test": method.encoder_needs_labels} | (known if reads else {})
 
     def _reuse(self, number: int) -> bool:
         """Take a finished stage from a run beside this one, if one has the same key."""
@@ -258,19 +274,22 @@ class Run:
         self,
         x: NDArray[Any] | None = None,
         *,
-        labels: bool = True,
+        labels: bool | NDArray[Any] = True,
         rows: int | None = ENCODED_ROWS,
         show: bool = True,
     ) -> CodeTable:
         """The codes of the data set (of at most `rows` observations, chosen at random), computed once and kept.
 
-        Given observations `x`, stored as the data set's are, their codes instead. Encoders that read labels are given
-        those of the data set, or with `labels=False` none: that is what they can do for new observations.
+        Encoders that read labels are given those of the data set, or with `labels=False` none: that is what they can
+        do for new observations. Given observations `x`, stored as the data set's are, their codes instead; their
+        `labels`, where some are known, are an array [n, factor] with NaN for gaps.
         """
         if x is not None:
-            arrays = encode_batches(self.chain, self.parts(x))
+            arrays = encode_batches(self.chain, self.parts(x, labels if isinstance(labels, np.ndarray) else None))
             return code_table(arrays | {"rows": np.arange(len(x))} | factor_columns(np.zeros((len(x), 0)), ()))
         chosen = choose_rows(len(self.data), rows, self.plan.seed)
+        if isinstance(labels, np.ndarray):
+            raise InputError("labels are known of the data set's own observations: pass true or false, or give x too.")
         labels = labels or not self.chain.needs_labels
         path = self.folder / ("codes.npz" if labels else "codes-without-labels.npz")
         if path.is_file():
@@ -283,19 +302,26 @@ class Run:
         write_arrays(path, arrays)
         return code_table(arrays)
 
-    def reconstruct(self, x: NDArray[Any]) -> list[NDArray[Any]]:
-        """What each stage makes of observations: y first, x̂ last, stored as the data set's are."""
-        parts = [[as_stored(y) for y in self.chain.reconstruct(batch, labels)] for batch, labels in self.parts(x)]
+    def reconstruct(self, x: NDArray[Any], *, labels: NDArray[Any] | None = None) -> list[NDArray[Any]]:
+        """What each stage makes of observations: y first, x̂ last, stored as the data set's are.
+
+        `labels` [n, factor] are for encoders that read them, NaN where unknown; given controls cannot do without.
+        """
+        batches = self.parts(x, labels)
+        parts = [[as_stored(y) for y in self.chain.reconstruct(batch, known)] for batch, known in batches]
         return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
 
-    def traverse(self, x: NDArray[Any], *, stage: int = 1, steps: int = 9) -> list[NDArray[Any]]:
+    def traverse(
+        self, x: NDArray[Any], *, stage: int = 1, steps: int = 9, labels: NDArray[Any] | None = None
+    ) -> list[NDArray[Any]]:
         """What every stage from `stage` on makes of the first observation of `x` as each code of that stage is moved.
 
-        Each array is [code, step, …]; codes move over the range that the data set's codes have.
+        Each array is [code, step, …]; codes move over the range that the data set's codes have. For `labels` see
+        `reconstruct`.
         """
         from unbraid.pictures import code_ranges, traversal
 
-        base = [means(q) for q in self.chain.encode(*next(self.parts(x[:1])))]
+        base = [means(q) for q in self.chain.encode(*next(self.parts(x[:1], None if labels is None else labels[:1])))]
         return traversal(self.chain, base, stage, code_ranges(self.encode(), stage, steps))
 
     def evaluate(self, names: Sequence[str] | None = None, *, show: bool = True) -> dict[str, Any]:
@@ -324,13 +350,21 @@ class Run:
                 yield self.observations(batch), given if labels else torch.full_like(given, torch.nan)
                 bar.advance(start + len(batch))
 
-    def parts(self, x: NDArray[Any]) -> Iterator[tuple[Tensor, Tensor]]:
-        """Observations that are not of the data set, batch by batch; nothing is known of their labels."""
+    def parts(self, x: NDArray[Any], labels: NDArray[Any] | None = None) -> Iterator[tuple[Tensor, Tensor]]:
+        """Observations that are not of the data set, batch by batch, with what is known of their labels."""
         check_observations(x, self.data)
+        names = () if self.plan.labels is None else self.plan.labels.factors
+        table = np.full((len(x), len(names)), np.nan) if labels is None else np.asarray(labels, dtype=np.float64)
+        if table.shape != (len(x), len(names)):
+            raise InputError(f"labels must be {[len(x), len(names)]} ({', '.join(names)}), not {list(table.shape)}.")
+        for config in (config for config, _ in self.plan.stages if config.codes_are_labels):
+            if np.isnan(table[:, self.given_columns(config)]).any():
+                lacking = ", ".join(names[column] for column in self.given_columns(config))
+                raise InputError(f"{config.name} takes its codes from labels: pass labels of {lacking} without gaps.")
         for start in range(0, len(x), ENCODE_BATCH):
             batch = torch.from_numpy(np.ascontiguousarray(x[start : start + ENCODE_BATCH]))
-            width = 0 if self.plan.labels is None else len(self.plan.labels.factors)
-            yield as_network_input(batch, self.device), torch.full((len(batch), width), torch.nan, device=self.device)
+            known = torch.from_numpy(table[start : start + ENCODE_BATCH].astype(np.float32)).to(self.device)
+            yield as_network_input(batch, self.device), known
 
 
 def target_data(data: FactorData, config: MethodConfig) -> FactorData:

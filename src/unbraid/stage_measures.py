@@ -14,7 +14,7 @@ from torch import Tensor
 
 from unbraid import metrics
 from unbraid.batches import as_stored, mix
-from unbraid.chain import Chain, Codes, draws_of, knows_prior_only, means, priors, with_given
+from unbraid.chain import Chain, Codes, drawn_z, draws_of, knows_prior_only, means, priors, with_given
 from unbraid.codes import choose_rows
 from unbraid.core import HasPrior
 from unbraid.errors import InputError
@@ -49,6 +49,11 @@ def refusal(run: Run, name: str) -> str | None:
             f"conditioning says nothing after {run.plan.stages[0][0].name}, whose codes are the labels whatever a "
             "later stage makes of them, so that each counts 1 in M1 to M4; ask for identity_change."
         )
+    if name in ("conditioning", "downstream_by_stage") and stages[-1].replaces_codes:
+        return (
+            f"{name} asks what is added to stage 1's codes; {run.plan.stages[-1][0].name} has codes of its own in "
+            "their place, so score these (mig, dci)."
+        )
     if name == "downstream_by_stage" and not run.data.factor_info:
         return f"{run.data.name} has no factors, which downstream_by_stage would need; ask for identity_change."
     if name == "downstream_by_stage" and not encoded_later(run):
@@ -70,13 +75,17 @@ def conditioning_scores(run: Run, show: bool) -> dict[str, Score]:
     chain, first = run.chain, Chain([run.stage(1)])
     torch.manual_seed(mix(run.plan.seed, "conditioning"))
     found: list[list[NDArray[np.float32]]] = []
-    for x, labels in run.batches(rows, "conditioning", show=show):
+    # Where stage 1 reads labels, without them: what a label says would be found in any picture, noise too.
+    reads = run.stage(1).encoder_needs_labels
+    for x, labels in run.batches(rows, "conditioning", labels=not reads, show=show):
 
         def code(observations: Tensor, labels: Tensor = labels) -> NDArray[np.float32]:
             posteriors = first.encode(observations, labels)[0]
             return torch.cat([q.mean for q in posteriors.values()], dim=1).cpu().numpy()
 
         codes = [means(q) for q in chain.encode(x, labels)]
+        if not chain.stages[-1].reconstructs:
+            codes[-1] |= drawn_z(chain.stages[-1], len(x))
         *_, y, restored = chain.decode(codes)
         noise = {key: torch.randn_like(value) for key, value in codes[-1].items()}
         without_z = chain.decode([*codes[:-1], noise])[-1]

@@ -1,11 +1,14 @@
 """Stages: what flows between them, and what must not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from unbraid import methods
+from unbraid.batches import BatchSource
 from unbraid.chain import Chain
 from unbraid.contract import check_method
 from unbraid.core import Batch, DataSpec, LaterStage, MethodConfig
@@ -51,13 +54,36 @@ def test_a_chain_of_three_encodes_decodes_traverses_and_reports(tmp_path) -> Non
     np.testing.assert_allclose(table.codes[:, 0], data.column("length"), rtol=1e-6)
     np.testing.assert_allclose(table.arrays["stage-2/codes"][:, 0], data.column("damping"), rtol=1e-6)
     assert table.arrays["stage-3/codes"].shape == (40, 1)
-    assert [output.shape for output in run.reconstruct(data.observations)] == [(40, 20)] * 3
-    moved = run.traverse(data.observations, stage=1, steps=4)
+    x, labels = data.observations, data.factors
+    made = run.reconstruct(x, labels=labels)
+    assert [output.shape for output in made] == [(40, 20)] * 3
+    assert len(np.unique(made[0], axis=0)) == len(np.unique(data.column("length"))), "a length of its own for each"
+    moved = run.traverse(x, stage=1, steps=4, labels=labels)
     assert [array.shape for array in moved] == [(1, 4, 20)] * 3
-    assert [len(run.traverse(data.observations, stage=stage)) for stage in (2, 3)] == [2, 1]
+    assert [len(run.traverse(x, stage=stage, labels=labels)) for stage in (2, 3)] == [2, 1]
+    np.testing.assert_allclose(run.encode(x, labels=labels).codes, table.codes, rtol=1e-6)
     assert run.report().is_file()
     again = Run.open(tmp_path / "run", data)
-    np.testing.assert_array_equal(again.reconstruct(data.observations)[2], run.reconstruct(data.observations)[2])
+    np.testing.assert_array_equal(again.reconstruct(x, labels=labels)[2], made[2])
+    with pytest.raises(InputError, match="controls takes its codes from labels: pass labels of length without gaps"):
+        run.reconstruct(x)
+    with pytest.raises(InputError, match=r"labels must be \[40, 3\] \(length, damping, mass\), not \[40, 1\]"):
+        run.encode(x, labels=labels[:, :1])
+
+
+def test_a_stage_after_given_controls_trains_on_the_rows_that_have_them(tmp_path) -> None:
+    data = traces()
+    gaps = data.factors.copy()
+    gaps[::4, 1], gaps[1, 2] = np.nan, np.nan  # damping of every fourth; mass is given to no stage
+    data = replace(data, factors=gaps)
+    run = fit(data, three_stages(), steps=1, out=tmp_path / "run", show=False)
+    rows = run.training_data(3).rows
+    assert rows is not None
+    assert set(rows) == set(range(40)) - set(range(0, 40, 4))
+    assert run.training_data(2).rows is None, "every length is known"
+    source = BatchSource(run.training_data(3), seed=0, device=torch.device("cpu"))
+    seen = {int(row) for draw in range(20) for row in source.batch("vae", "train", 10, draw).index}
+    assert seen == set(rows)
 
 
 def test_given_controls_are_moved_over_their_own_range(tmp_path) -> None:
@@ -104,7 +130,8 @@ def test_any_first_stage_takes_any_second(first, later, squares, tmp_path) -> No
     after = run.stage(1).state_dict()
     assert all(torch.equal(before[name], after[name]) for name in before), "later stages leave the first one alone"
     x = squares.observations[:3]
-    assert [output.shape for output in run.reconstruct(x)] == [x.shape] * 2
+    labels = squares.factors[:3] if first.uses_labels else None
+    assert [output.shape for output in run.reconstruct(x, labels=labels)] == [x.shape] * 2
     assert run.encode(show=False).arrays["stage-2/codes"].shape[0] == len(squares)
     codes, outputs = run.chain.sample(2) if hasattr(run.stage(2), "prior") else ([], [])
     assert all(output.shape == (2, 3, 16, 16) for output in outputs)

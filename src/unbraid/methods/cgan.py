@@ -24,6 +24,7 @@ class CGAN(MethodConfig):
 
     name: ClassVar[str] = "cgan"
     uses_labels: ClassVar[bool] = True
+    codes_are_labels: ClassVar[bool] = True
     factors: tuple[str, ...] = option((), "the factors that are given, by name; all if none is named")
     latents: int = option(10, "number of codes z, standard normal")
     width: float = option(1.0, "fraction of the paper's units in every layer")
@@ -39,6 +40,7 @@ class CGANModel(Method):
     """The critic gives log p(x | c)/p_G(x | c) (MS-VAE, lemma 1). c is read off the labels; z is never inferred."""
 
     encoder_needs_labels: ClassVar[bool] = True
+    reconstructs: ClassVar[bool] = False
 
     def __init__(self, config: CGAN, data: DataSpec) -> None:
         super().__init__()

@@ -34,6 +34,7 @@ class ConditionalVAE(Method, ABC):
     """q(z | x, u), p(x | z) and p(z | u). u joins the encoder's last layer (Mita et al. 2021, table 2)."""
 
     encoder_needs_labels: ClassVar[bool] = True
+    standard_prior: ClassVar[bool] = False
 
     def __init__(self, config: ConditionalConfig, data: DataSpec) -> None:
         super().__init__()

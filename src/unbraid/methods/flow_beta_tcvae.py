@@ -81,6 +81,8 @@ class FlowPrior:
 class FlowBetaTCVAEModel(GaussianVAE):
     """Chen et al. 2018, eq. 5, with p(zⱼ) a flow that is trained on the same objective."""
 
+    standard_prior: ClassVar[bool] = False
+
     def __init__(self, config: FlowBetaTCVAE, data: DataSpec) -> None:
         super().__init__(config, data)
         self.config = config

@@ -53,6 +53,7 @@ class JacobianSupervisionModel(Method):
     """
 
     uses_codes = True
+    replaces_codes: ClassVar[bool] = True
 
     def __init__(self, config: JacobianSupervision, data: DataSpec) -> None:
         super().__init__()

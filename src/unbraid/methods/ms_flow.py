@@ -40,6 +40,7 @@ class MSFlow(LaterStage):
 class MSFlowModel(Method):
     """x = f(z; y) with z ~ N(0, 1) as long as x. `encode` inverts the flow: z is exact, and so is the way back."""
 
+    reconstructs: ClassVar[bool] = False
     centre: Tensor
     spread: Tensor
 

@@ -43,6 +43,8 @@ class MSGANModel(Method):
     No layer of the generator looks at the batch: batch statistics are noise of their own, and drown z (E.3).
     """
 
+    reconstructs: ClassVar[bool] = False
+
     def __init__(self, config: MSGAN, data: DataSpec) -> None:
         super().__init__()
         self.config, self.is_image = config, data.is_image

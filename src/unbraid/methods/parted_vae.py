@@ -68,6 +68,7 @@ class PartedVAE(MethodConfig):
 class PartedVAEModel(Method):
     """Eq. 6 in the form of A.5, for any number of discrete variables. The decoder sees u and z, never c itself."""
 
+    standard_prior: ClassVar[bool] = False
     class_shares: Tensor
 
     def __init__(self, config: PartedVAE, data: DataSpec) -> None:
@@ -206,7 +207,7 @@ def class_sizes(config: PartedVAE, data: DataSpec) -> tuple[int, ...]:
         raise InputError(f"--classes {list(config.classes)} does not match the labels, which have {list(labelled)}.")
     sizes = config.classes or labelled
     if not sizes or min(sizes) < 2:
-        raise InputError("parted-vae needs to know how many classes there are: pass --classes [3], or labels.")
+        raise InputError("parted-vae needs to know how many classes there are: pass --classes 3, or labels.")
     return sizes
 
 

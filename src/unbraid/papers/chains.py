@@ -16,7 +16,6 @@ from unbraid import checkpoint, evaluate, inception, metrics
 from unbraid.chain import Chain
 from unbraid.codes import choose_rows
 from unbraid.files import complete_file, read_json
-from unbraid.methods import JacobianSupervision
 from unbraid.methods.sizes import latents
 from unbraid.papers import measures as figures
 from unbraid.papers import tables
@@ -46,14 +45,9 @@ def has_second_stage(run: Run) -> bool:
     return len(run.plan.stages) > 1
 
 
-def is_student(run: Run) -> bool:
-    """Whether the last stage has codes of its own in place of stage 1's: that of Jacobian supervision."""
-    return run.plan.stages[-1][0].name == JacobianSupervision.name
-
-
 def adds_to_stage_1(run: Run) -> bool:
-    """Whether the codes of stage 1 stay, with others beside them."""
-    return has_second_stage(run) and not is_student(run)
+    """Whether the codes of stage 1 stay, with others beside them: those of Jacobian supervision do not."""
+    return has_second_stage(run) and not run.chain.stages[-1].replaces_codes
 
 
 def error(run: Run, name: str, *, first: bool = False) -> float:
@@ -113,9 +107,7 @@ def downstream(run: Run, name: str, factor: str | None = None) -> float:
 
 def mig(run: Run) -> float:
     """MIG of c, the codes that the model is steered by: stage 1's, or what a student has made of them."""
-    table = run.encode(show=False)
-    own = table.arrays["stage-2/codes"][:, : table.codes.shape[1]] if is_student(run) else None  # its c, then its z
-    return figures.mig(run, codes=own)
+    return figures.mig(run, codes=evaluate.steering_codes(run, run.encode(show=False)))
 
 
 def errors() -> Measures:

@@ -2,42 +2,67 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 from torch import Tensor
 
 from unbraid import metrics
 from unbraid.codes import choose_rows
 from unbraid.data.base import FactorData
-from unbraid.run import Run
+from unbraid.labels import LabelBudget
+from unbraid.methods.probe import FactorProbe, FactorProbeModel
+from unbraid.run import Run, fit
 from unbraid.stage_measures import traversed_features
+from unbraid.train import Machine
 
 FITTED_ROWS, COMPONENTS = 6_000, 64
 IDENTITIES, POSES = 100, 16
+PROBE_STEPS, PROBE_WIDTH = 1_500, 0.5
+SMALL = 1_000  # observations; for fewer (smoke scale) a few steps must do
 
 
-class IdentityEmbedding:
-    """Principal components of pixels, then the directions in which objects differ most for how little poses do."""
+def witness(run: Run, factor: str) -> FactorProbeModel:
+    """A network that data taught to tell objects in any pose, the same for all runs on them; kept in the run."""
+    steps = PROBE_STEPS if len(run.data) > SMALL else 3
+    probe, budget = FactorProbe(factor=factor, width=PROBE_WIDTH), LabelBudget("all", (factor,))
+    out, machine = run.folder / "probe", Machine(str(run.device))
+    trained = fit(run.data, probe, steps=steps, labels=budget, out=out, machine=machine, show=False).stage(1)
+    assert isinstance(trained, FactorProbeModel)
+    return trained
 
-    def __init__(self, data: FactorData, factor: str) -> None:
-        rows = choose_rows(len(data), FITTED_ROWS, 0)
-        pixels = flat_pixels(data.observations[rows])
-        objects = data.column(factor)[rows]
-        self.components = PCA(min(COMPONENTS, len(rows) - 1), svd_solver="randomized", random_state=0).fit(pixels)
-        shrunk = LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto")
-        self.directions = shrunk.fit(self.components.transform(pixels), objects)
 
-    def __call__(self, x: Tensor) -> Tensor:
-        """Embeddings [b, direction] of images [b, c, h, w] in [0, 1]."""
-        pixels = x.permute(0, 2, 3, 1).flatten(1).cpu().numpy()  # the order in which data are stored
-        return torch.from_numpy(self.directions.transform(self.components.transform(pixels)))
+def made_by(run: Run, factor: str) -> NDArray[np.float32]:
+    """Features [identity, pose, feature] of what a model makes as c moves and everything else stays."""
+    features = witness(run, factor).features
+    return traversed_features(run.chain, features, identities=IDENTITIES, poses=POSES, seed=run.plan.seed)
+
+
+def of_data(run: Run, factor: str) -> NDArray[np.float32]:
+    """The same of the data: every object in the same poses."""
+    objects = run.data.column(factor)
+    order = np.lexsort((np.arange(len(objects)), objects))
+    each = int((objects == objects[0]).sum())
+    grid = order.reshape(-1, each)[:IDENTITIES]  # [object, pose]; rows of an object go through poses in one order
+    poses = np.sort(np.random.default_rng(0).permutation(each)[:POSES])
+    features = witness(run, factor).features
+    with torch.inference_mode():
+        parts: list[Tensor] = [features(run.observations(rows)).cpu() for rows in grid[:, poses]]
+    return torch.stack(parts).numpy()
+
+
+def change(features: NDArray[np.float32], seed: int = 0) -> float:
+    """The share of the features' variance that comes with the pose; 0: turning leaves the identity as it is."""
+    return float(metrics.identity_change(features, seed=seed, replicates=0))
+
+
+def variety(features: NDArray[np.float32]) -> float:
+    """The variance between identities, each over all its poses, summed over features."""
+    return float(features.mean(axis=1).var(axis=0).sum())
 
 
 class PoseReader:
@@ -60,42 +85,3 @@ class PoseReader:
 def flat_pixels(images: NDArray[Any]) -> NDArray[Any]:
     """Stored images as rows of values in [0, 1]."""
     return images.reshape(len(images), -1) / np.float32(255)
-
-
-@cache
-def embedding(name: str, arguments: tuple[tuple[str, Any], ...], factor: str) -> IdentityEmbedding:
-    """Fitted once for all runs on the same data."""
-    from unbraid.data import load
-
-    return IdentityEmbedding(load(name, **dict(arguments)), factor)
-
-
-def of_run(run: Run, factor: str) -> IdentityEmbedding:
-    """The embedding of a run's data."""
-    return embedding(run.data.name, tuple(sorted(run.plan.data["arguments"].items())), factor)
-
-
-def made_by(run: Run, factor: str) -> NDArray[np.float32]:
-    """Embeddings [identity, pose, direction] of what a model makes as c moves and everything else stays."""
-    return traversed_features(run.chain, of_run(run, factor), identities=IDENTITIES, poses=POSES, seed=run.plan.seed)
-
-
-def of_data(run: Run, factor: str) -> NDArray[np.float32]:
-    """The same of the data: every object in the same poses."""
-    objects = run.data.column(factor)
-    order = np.lexsort((np.arange(len(objects)), objects))
-    each = int((objects == objects[0]).sum())
-    grid = order.reshape(-1, each)[:IDENTITIES]  # [object, pose]; rows of an object go through poses in one order
-    poses = np.sort(np.random.default_rng(0).permutation(each)[:POSES])
-    x = run.observations(grid[:, poses].ravel())
-    return of_run(run, factor)(x).numpy().reshape(len(grid), len(poses), -1)
-
-
-def change(features: NDArray[np.float32], seed: int = 0) -> float:
-    """The share of the embedding's variance that comes with the pose; 0: turning leaves the identity as it is."""
-    return float(metrics.identity_change(features, seed=seed, replicates=0))
-
-
-def variety(features: NDArray[np.float32]) -> float:
-    """The variance between identities, each over all its poses, summed over directions."""
-    return float(features.mean(axis=1).var(axis=0).sum())

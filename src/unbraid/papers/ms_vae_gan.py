@@ -76,12 +76,12 @@ def trials(scale: Scale) -> list[Trial]:
 
 
 def identity_change(run: Run) -> float:
-    """The share of the identity embedding's variance that moves with the pose."""
+    """The share of the variance of identity features that moves with the pose."""
     return identity.change(identity.made_by(run, IDENTITY), run.plan.seed)
 
 
 def identity_change_of_data(run: Run) -> float:
-    """The same of the data: what the embedding itself cannot ignore."""
+    """The same of the data: what the witness itself cannot ignore."""
     return identity.change(identity.of_data(run, IDENTITY))
 
 
@@ -210,10 +210,11 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "often, and its critic is the larger one.",
             "",
             "## Results",
-            f"Identity change: {identity.IDENTITIES} draws of z, each in the same {identity.POSES} poses; images are "
-            "mapped to a linear embedding in which the data's objects differ most for how little their poses do "
-            "(64 principal components, discriminants of the object). The figure is the share of the embedding's "
-            "variance that comes with the pose, lower is better; the data's own is what the embedding cannot ignore. "
+            f"Identity change: {identity.IDENTITIES} draws of z, each in the same {identity.POSES} poses, seen by a "
+            "network that the data taught to tell objects whatever their pose "
+            f"(features before its last layer; {identity.PROBE_STEPS:,} steps). The figure is the share of these "
+            "features' variance that comes with the pose, lower is better; the data's own is what the network cannot "
+            "ignore. "
             "Two trivial answers would look good: variety, how much identities differ at all, in parts of the data's, "
             "guards against an idle z; «pose as asked», the share of made images whose azimuth is that of the nearest "
             "image of the data to within one step of 24 (chance 0.125), against an idle c.",

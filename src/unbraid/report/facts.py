@@ -185,7 +185,9 @@ def conventions(run: RunFiles, heat: scores.HeatMap | None = None) -> Rows:
     ]
     if any(latents.information is not None for latents in run.latents.values()):
         n = len(next(iter(run.latents.values())).codes)
-        text = "Mean KL divergence of each latent’s posterior from its prior, in nats, over"
+        reads = any(stage.labels.get("test") for stage in run.stages)
+        prior = "the standard normal, with labels given," if reads else "its prior,"
+        text = f"Mean KL divergence of each latent’s posterior from {prior} in nats, over"
         rows.append(("Information", f"{text} {words.count(n)} observations."))
     if any(metric.interval for metric in run.metrics):
         rows.append(("Intervals", "95 %, by bootstrap over the encoded rows."))
