@@ -9,7 +9,10 @@ from unbraid import methods
 from unbraid.config import digest, from_json, to_json
 from unbraid.core import Adam
 from unbraid.errors import InputError
+from unbraid.labels import LabelBudget
 from unbraid.options import command_line, configure
+from unbraid.plan import Plan, unfinished_schedules
+from unbraid.run import fit
 
 
 @pytest.mark.parametrize("cls", methods.METHODS, ids=lambda cls: cls.name)
@@ -69,3 +72,38 @@ def test_a_falling_rate_is_a_straight_line() -> None:
     assert Adam(lr=2.0).rate(0.7) == 2.0
     with pytest.raises(InputError, match=r"adam\.end is -0\.5; it is the part of lr"):
         Adam(end=-0.5)
+
+
+def test_lists_are_written_with_commas_and_come_back_from_the_recorded_command() -> None:
+    given = [("factors", "azimuth,elevation")]
+    (controls,) = configure([methods.Controls], given)
+    assert controls.factors == ("azimuth", "elevation")  # type: ignore[attr-defined]
+    assert configure([methods.PartedVAE], [("classes", "3")])[0].classes == (3,)  # type: ignore[attr-defined]
+    assert configure([methods.PartedVAE], [("classes", "[3,2]")])[0].classes == (3, 2)  # type: ignore[attr-defined]
+    words = command_line({"name": "toys", "arguments": {}}, [(controls, 5)], seed=0).split()
+    assert words[words.index("--factors") + 1] == "azimuth,elevation"
+    with pytest.raises(InputError, match=r"--classes must be a whole number, not 'three'"):
+        configure([methods.PartedVAE], [("classes", "three")])
+
+
+@pytest.mark.parametrize(
+    ("stages", "sentence"),
+    [
+        ([methods.VAE(latents=0)], "--latents of vae must be at least 1, not 0"),
+        ([methods.VAE(), methods.MSVAE(draws=0)], "--draws of ms-vae must be at least 1, not 0"),
+        ([methods.PartedVAE(), methods.MSVAE(condition="observation")], "parted-vae draws no observations: choose"),
+        ([methods.Controls(target="y0")], "squares has no targets, so --target y0 names nothing: leave it out"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_anything_is_trained(stages, sentence, squares, tmp_path) -> None:
+    with pytest.raises(InputError, match=sentence):
+        fit(squares, stages, steps=1, out=tmp_path / "run", show=False)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_schedule_longer_than_the_run_is_named(squares) -> None:
+    stages = [methods.PartedVAE(capacity_steps=400, attention_steps=50)]
+    plan = Plan.check(squares, stages, [100], 0, LabelBudget("all", squares.factor_names[:1]))
+    assert unfinished_schedules(plan) == [
+        "parted-vae has 100 steps, and --capacity-steps is 400: what rises over these will come 25% of its way."
+    ]

@@ -59,3 +59,18 @@ def test_the_same_seed_gives_the_same_codes_and_an_unknown_option_is_named() -> 
     np.testing.assert_array_equal(clone(model).fit(x).transform(x), clone(model).fit(x).transform(x))
     with pytest.raises(ub.InputError, match="did you mean 'latents'"):
         ub.Disentangler(options={"latent": 2}).fit(x)
+
+
+def test_methods_that_learn_from_labels_take_them_from_y() -> None:
+    random = np.random.default_rng(0)
+    x, y = random.normal(size=(60, 4)), np.where(np.arange(60) % 2, "cat", "dog").astype(object)
+    y[:5] = None
+    for method in ("full-vae", "ss-ivae"):
+        fitted = ub.Disentangler(method, options={"width": 0.05, "latents": 2}, steps=2).fit(x, y)
+        assert fitted.transform(x).shape == (60, 2)
+    with pytest.raises(ub.InputError, match="learns from labels and there are none"):
+        ub.Disentangler("ivae", options={"width": 0.05}, steps=2).fit(x)
+    with pytest.raises(ub.InputError, match="has 59 values for 60 observations"):
+        ub.Disentangler("ivae", options={"width": 0.05}, steps=2).fit(x, y[1:])
+    plain = ub.Disentangler("vae", options={"width": 0.05, "latents": 2}, steps=2)
+    np.testing.assert_array_equal(plain.fit(x, y).transform(x), plain.fit(x).transform(x))

@@ -1,5 +1,8 @@
 """Label budgets: stratified, chosen once, the same for the whole run."""
 
+import dataclasses
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -7,6 +10,7 @@ import torch
 import unbraid as ub
 from unbraid.batches import BatchSource, TrainingData
 from unbraid.data.base import Factor, FactorData
+from unbraid.files import read_json
 from unbraid.labels import LabelBudget, LabelPlan
 
 
@@ -125,3 +129,50 @@ def test_rows_with_some_labels_are_in_the_partly_labelled_stream_only() -> None:
 def test_methods_without_labels_refuse_a_budget_and_are_shown_none(squares: FactorData) -> None:
     with pytest.raises(ub.InputError, match="vae learns without labels"):
         ub.fit(squares, ub.methods.VAE(), steps=1, labels="10%", show=False)
+
+
+IVAE = ub.methods.IVAE(width=0.1, likelihood="gaussian")
+
+
+def gapped() -> FactorData:
+    """Every row lacks one of its two labels but three rows that have both and ten that have none."""
+    data = unbalanced()
+    labels = data.factors.copy()
+    labels[::2, 0], labels[1::2, 1], labels[-10:] = np.nan, np.nan, np.nan
+    labels[:3] = data.factors[:3]
+    return dataclasses.replace(data, factors=labels)
+
+
+@pytest.mark.parametrize("name", ["full-vae", "ss-ivae", "ss-idvae", "parted-vae"])
+def test_labels_with_gaps_are_all_used(name: str, tmp_path: Path) -> None:
+    data = gapped()
+    config = ub.methods.by_name(name)(width=0.1, likelihood="gaussian")
+    run = ub.fit(data, config, steps=1, out=tmp_path / "run", show=False)
+    assert read_json(tmp_path / "run" / "stage-1" / "stage.json")["labels"]["count"] == len(data) - 10
+    source = BatchSource(run.training_data(1), seed=0, device=torch.device("cpu"))
+    batch = source.batch("image", "half-labelled", 8, 0)
+    assert (~batch.factors.isnan()).any(1).tolist() == [True] * 4 + [False] * 4
+
+
+def test_methods_that_need_every_label_count_and_read_the_rows_that_have_them(tmp_path: Path) -> None:
+    data = gapped()
+    ub.fit(data, IVAE, steps=1, out=tmp_path / "run", show=False)
+    assert read_json(tmp_path / "run" / "stage-1" / "stage.json")["labels"]["count"] == 3
+    labels = data.factors.copy()
+    labels[:3, 0] = np.nan
+    with pytest.raises(ub.InputError, match=r"all labels are known \(.*\), and there are none: name fewer"):
+        ub.fit(dataclasses.replace(data, factors=labels), IVAE, steps=1, out=tmp_path / "none")
+
+
+def test_few_labelled_rows_do_not_make_the_batch_smaller() -> None:
+    data = unbalanced()
+    labels = LabelPlan(5, ("shape",)).visible(data, seed=0)
+    source = BatchSource(TrainingData(data, labels, factors=data.factor_info[:1]), seed=0, device=torch.device("cpu"))
+    known = ~source.batch("image", "half-labelled", 16, 3).factors.isnan().any(1)
+    assert known.tolist() == [True] * 5 + [False] * 11
+
+
+@pytest.mark.parametrize("amount", [0.005, "inf%", "many"])
+def test_a_budget_that_is_no_number_is_refused_in_a_sentence(amount, squares: FactorData, tmp_path: Path) -> None:
+    with pytest.raises(ub.InputError, match=r"--labels must be a count, a share like 0\.5% or all"):
+        ub.fit(squares, ub.methods.FullVAE(), steps=1, labels=amount, out=tmp_path / "run", show=False)

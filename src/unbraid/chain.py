@@ -70,7 +70,7 @@ class Chain:
         if kind == "observation":
             last = self.stages[-1]
             if not isinstance(last, Draws):
-                raise InputError(f"{type(last).__name__} draws no observations: choose another --condition.")
+                raise InputError(f"{type(last).__name__} draws no observations.")  # plans are checked for it
             earlier = codes[-2] if len(codes) > 1 else {}
             y = last.sample_x(with_given(last, codes[-1], earlier), outputs[-2] if len(outputs) > 1 else None)
             return y, flat(codes[-1])

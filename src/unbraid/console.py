@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unbraid.label_use import HEADS, label_use
+from unbraid.metrics.score import verdict
 
 out = Console(highlight=False)
 
@@ -45,9 +46,12 @@ def print_scores(results: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def shown(score: Mapping[str, Any]) -> tuple[str, str]:
-    """A value and its interval, or dashes."""
+    """A value and its interval, or dashes; for a condition, whether it holds."""
     value, interval = score.get("value"), score.get("interval")
     number = f"{value:.4f}" if isinstance(value, float) else "–"
+    said = verdict(score.get("details") or {})
+    if said:
+        return number, said
     return number, "[{:.4f}, {:.4f}]".format(*interval) if isinstance(interval, list | tuple) else "–"
 
 

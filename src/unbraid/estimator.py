@@ -19,7 +19,9 @@ from unbraid.batches import as_network_input, as_stored
 from unbraid.chain import columns, flat, means, unflat
 from unbraid.config import from_json, to_json
 from unbraid.core import MethodConfig
+from unbraid.data.arrays import columns_of
 from unbraid.data.base import FactorData
+from unbraid.data.factors import factor_table
 from unbraid.errors import InputError
 from unbraid.run import fit
 from unbraid.train import Machine
@@ -53,13 +55,15 @@ class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Train on X; y is not used."""
+        """Train on X. Methods that learn from labels take them from y, [n] or [n, factor], NaN or None for gaps."""
         observations = self._stored(X, first=True)
-        data = FactorData("table", observations, np.zeros((len(observations), 0)))
+        learns = self._config(observations.ndim == 4).uses_labels
+        factors, info = factor_table(columns_of(y if learns else None, None), len(observations))
+        data = FactorData("table", observations, factors, info)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with tempfile.TemporaryDirectory() as scratch:
             out = Path(self.out) if self.out is not None else Path(scratch) / "run"
-            config, where = self._config(data), Machine("cpu")
+            config, where = self._config(data.is_image), Machine("cpu")
             run = fit(data, config, steps=self.steps, seed=seed, out=out, machine=where, show=self.verbose)
             self.chain_ = run.chain
         with torch.inference_mode():
@@ -106,12 +110,12 @@ class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.transformer_tags.preserves_dtype = []  # codes are float32, as networks compute them
         return tags
 
-    def _config(self, data: FactorData) -> MethodConfig:
+    def _config(self, is_image: bool) -> MethodConfig:
         config = self.method if isinstance(self.method, MethodConfig) else methods.by_name(self.method)()
         values = to_json(config) | dict(self.options or {})
         named = {field.name for field in dataclasses.fields(config)}
         # Tables have no pixels in [0, 1]; unless the caller chose otherwise, their noise is Gaussian.
-        if not data.is_image and values.get("likelihood") == "bernoulli" and "likelihood" in named:
+        if not is_image and values.get("likelihood") == "bernoulli" and "likelihood" in named:
             values["likelihood"] = "gaussian"
         return from_json(type(config), values)
 

@@ -41,7 +41,7 @@ class LabelBudget:
                 count = min(n, max(1, round(share * n))) if share else 0
             else:
                 share, count = 0.0, int(text)
-        except ValueError:
+        except (ValueError, OverflowError):
             raise InputError(f"--labels must be a count, a share like 0.5% or all, not {self.amount!r}.") from None
         if count < 0 or not 0 <= share <= 1:
             raise InputError(f"--labels must not be negative or more than everything, as {self.amount!r} is.")

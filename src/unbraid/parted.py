@@ -97,7 +97,8 @@ def expected_codes(method: PartedVAEModel, variable: int, classes: Tensor) -> Te
 
 def class_names(run: Run, sizes: Sequence[int], variable: int) -> tuple[str, tuple[str, ...]]:
     """What a discrete variable and its values are called: as the labels call them, where there are labels."""
-    known = () if run.plan.labels is None else run.plan.labels.info(run.data)
+    labels = run.plan.labels
+    known = labels.info(run.data) if labels is not None and labels.count else ()
     if variable < len(known) and known[variable].size == sizes[variable]:
         factor = known[variable]
         return factor.name, factor.values or tuple(map(str, range(factor.size)))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from unbraid import methods
 from unbraid.config import digest, to_json
-from unbraid.core import MethodConfig
+from unbraid.core import Draws, HasTarget, LaterStage, MethodConfig
 from unbraid.data.base import FactorData
-from unbraid.errors import InputError
+from unbraid.errors import InputError, unknown
 from unbraid.labels import LabelBudget, LabelPlan
 
 FORMAT = 1
@@ -50,6 +52,11 @@ class Plan:
         for config in configs[1:]:
             if not config.conditional:
                 raise InputError(f"{config.name} cannot follow another stage: it does not use what that stage makes.")
+        for config in configs:
+            check_numbers(config)
+            check_target(config, data)
+        for earlier, later in pairwise(configs):
+            check_condition(earlier, later)
         description = {
             "name": data.name,
             "arguments": None if data.arguments is None else dict(data.arguments),
@@ -89,6 +96,41 @@ def label_plan(data: FactorData, configs: Sequence[MethodConfig], budget: LabelB
         names = " and ".join(config.name for config in configs)
         raise InputError(f"{names} learns without labels: leave --labels and --label-factors out.")
     return None
+
+
+def check_numbers(config: MethodConfig) -> None:
+    """Sizes that must be at least one."""
+    for name in ("latents", "residual_latents", "class_latents", "components", "batch_size", "draws"):
+        number = getattr(config, name, 1)
+        if number < 1:
+            raise InputError(f"--{name.replace('_', '-')} of {config.name} must be at least 1, not {number}.")
+
+
+def check_target(config: MethodConfig, data: FactorData) -> None:
+    """What a stage is to predict must be there."""
+    if not isinstance(config, HasTarget) or not config.target or config.target in data.targets:
+        return
+    if not data.targets:
+        raise InputError(f"{data.name} has no targets, so --target {config.target} names nothing: leave it out.")
+    raise unknown(f"target of {data.name}", config.target, data.targets)
+
+
+def check_condition(earlier: MethodConfig, later: MethodConfig) -> None:
+    """A stage that is to be given draws of observations needs one that can draw them."""
+    made = get_type_hints(type(earlier).build)["return"]
+    if isinstance(later, LaterStage) and later.condition == "observation" and not issubclass(made, Draws):
+        raise InputError(f"{earlier.name} draws no observations: choose --condition sample or mean for {later.name}.")
+
+
+def unfinished_schedules(plan: Plan) -> list[str]:
+    """A sentence for every schedule that is longer than its stage's training: it would end on the way."""
+    return [
+        f"{config.name} has {steps:,} steps, and --{field.name.replace('_', '-')} is {getattr(config, field.name):,}: "
+        f"what rises over these will come {steps / getattr(config, field.name):.0%} of its way."
+        for config, steps in plan.stages
+        for field in dataclasses.fields(config)
+        if field.name.endswith("_steps") and getattr(config, field.name) > steps
+    ]
 
 
 def differences(there: Any, here: Any, where: str = "") -> list[str]:

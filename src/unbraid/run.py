@@ -24,11 +24,11 @@ from unbraid.config import from_json
 from unbraid.core import HasTarget, Method, MethodConfig
 from unbraid.data import load as load_data
 from unbraid.data.base import FactorData
-from unbraid.errors import InputError, unknown
+from unbraid.errors import InputError
 from unbraid.files import link, read_json, write_arrays, write_json
 from unbraid.labels import LabelBudget, LabelPlan, labelled_rows
 from unbraid.options import command_line
-from unbraid.plan import FORMAT, Plan, differences
+from unbraid.plan import FORMAT, Plan, differences, unfinished_schedules
 from unbraid.progress import Steps
 from unbraid.tensors import read_tensors
 from unbraid.train import Job, Machine, environment, train
@@ -60,8 +60,11 @@ def fit(
         data = load_data(data)
     configs = [method] if isinstance(method, MethodConfig) else list(method)
     counts = [steps] * len(configs) if isinstance(steps, int) else list(steps)
-    budget = LabelBudget(labels) if isinstance(labels, str | int) else labels
+    budget = labels if isinstance(labels, LabelBudget | None) else LabelBudget(labels)
     plan = Plan.check(data, configs, counts, seed, budget)
+    if show:
+        for sentence in unfinished_schedules(plan):
+            _log.warning(sentence)
     folder = Path(out) if out is not None else Path("runs") / plan.default_name
     run = Run(folder, plan, data)
     run.begin(command, machine or Machine())
@@ -371,8 +374,6 @@ def target_data(data: FactorData, config: MethodConfig) -> FactorData:
     """The data set as a stage is trained on it: with a given target in place of its observations, if it names one."""
     if not isinstance(config, HasTarget) or not config.target:
         return data
-    if config.target not in data.targets:
-        raise unknown(f"target of {data.name}", config.target, data.targets)
     made = data.targets[config.target]()
     # Not what `load` would give, so nothing may take it for that.
     return dataclasses.replace(data, observations=made, arguments=None, known_fingerprint=None, targets={})

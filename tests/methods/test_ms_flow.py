@@ -132,3 +132,13 @@ def test_the_flow_step_has_no_gradient_into_y() -> None:
     terms = flow.loss(Batch(x, torch.arange(4), torch.empty(4, 0), x * 0.5), 0)
     torch.autograd.backward(terms.total, inputs=list(flow.flow.parameters()))
     assert all(p.grad is not None for p in flow.flow.parameters())
+
+
+def test_em_looks_at_rows_from_all_over_the_data() -> None:
+    """Grids begin with one corner: of the first half of these rows EM would learn one of the two clusters."""
+    torch.manual_seed(0)
+    rows = torch.cat([torch.randn(50, 2) - 9, torch.randn(50, 2) + 9])
+    model = methods.GaussianMixture(components=2, em_rows=40).build(PLANE)
+    model.prepare(iter(rows.split(7)))
+    assert sorted(model.means[:, 0].sign().tolist()) == [-1, 1]
+    torch.testing.assert_close(model.means.abs().detach(), torch.full((2, 2), 9.0), atol=1.0, rtol=0)

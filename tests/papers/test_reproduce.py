@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from unbraid.errors import InputError
-from unbraid.methods import VAE, BetaVAE
+from unbraid.methods import MSVAE, VAE, BetaVAE
 from unbraid.papers import STUDIES, Finished, Scale, Study, Trial, reproduce
-from unbraid.papers.reproduce import NOTES
+from unbraid.papers.reproduce import NOTES, waves
 from unbraid.papers.tables import mean_and_interval, with_interval
 from unbraid.run import Run
 
@@ -102,3 +102,10 @@ def test_every_study_runs_at_smoke_scale(name: str, tmp_path: Path) -> None:
     for line in text.splitlines():
         if line.startswith("!["):
             assert (made.parent / line.split("(")[1].rstrip(")")).is_file()
+
+
+def test_no_first_stage_is_trained_twice_at_once() -> None:
+    one, two = trials("smoke")
+    longer = Trial("longer", one.data, (*one.stages, MSVAE()), (*one.steps, 3), one.seed, one.arguments)
+    assert waves([one, two, longer]) == [[one, two], [longer]]
+    assert waves([longer, one]) == [[longer], [one]]

@@ -26,7 +26,7 @@ class GaussianMixture(MethodConfig):
 
     name: ClassVar[str] = "gaussian-mixture"
     components: int = option(10, "number of Gaussians, each with a variance for every value")
-    em_rows: int = option(20_000, "observations that EM looks at, the first ones; 0 leaves everything to gradients")
+    em_rows: int = option(20_000, "observations that EM looks at, chosen at random; 0 leaves everything to gradients")
     em_iterations: int = option(100, "most iterations of EM")
     batch_size: int = option(256, "observations in a training batch, over all devices")
     adam: Adam = option(Adam(lr=1e-3), "optimiser of the refinement")
@@ -41,22 +41,23 @@ class GaussianMixtureModel(Method):
 
     def __init__(self, config: GaussianMixture, data: DataSpec) -> None:
         super().__init__()
-        self.config, self.shape = config, data.shape
+        self.config, self.shape, self.observations = config, data.shape, data.size
         size = (config.components, logit_space.dimension(data.shape))
         self.logits = nn.Parameter(torch.zeros(config.components))
         self.means = nn.Parameter(torch.randn(size))
         self.log_vars = nn.Parameter(torch.zeros(size))
 
     def prepare(self, x: Iterator[Tensor]) -> None:
-        """Expectation–maximisation on the first rows."""
-        rows, found = 0, []
-        for batch in x:
-            if rows >= self.config.em_rows:
-                break
-            found.append(logit_space.enter_noisily(batch).cpu())
-            rows += len(batch)
-        if rows < self.config.components or not found:
+        """Expectation–maximisation on rows chosen at random: the first ones of a grid would be one corner of it."""
+        chosen = torch.zeros(self.observations, dtype=torch.bool)
+        chosen[torch.randperm(self.observations)[: self.config.em_rows]] = True
+        if int(chosen.sum()) < self.config.components:
             return
+        found, start = [], 0
+        for batch in x:
+            kept = batch[chosen[start : start + len(batch)].to(batch.device)]
+            found.append(logit_space.enter_noisily(kept).cpu())
+            start += len(batch)
         em = ScikitMixture(
             self.config.components,
             covariance_type="diag",
@@ -64,7 +65,7 @@ class GaussianMixtureModel(Method):
             reg_covar=LEAST_VARIANCE,
             random_state=int(torch.randint(2**31, ())),
         )
-        em.fit(torch.cat(found)[: self.config.em_rows].numpy())
+        em.fit(torch.cat(found).numpy())
         self._take(em)
 
     @torch.no_grad()

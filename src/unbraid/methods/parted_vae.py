@@ -51,7 +51,7 @@ class PartedVAE(MethodConfig):
     capacity_steps: int = option(300_000, "steps until the capacities are reached")
     temperature: float = option(0.67, "of the Gumbel-softmax draws of c")
     attention_gain: float = option(8.0, "how sharp the attention is in the end; it starts at 1")
-    attention_steps: int = option(5_000, "steps until it is; a run should be longer")
+    attention_steps: int = option(35_000, "steps until it is; a run should be longer")
     likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
     network: NetworkName = option("auto", "conv (default for images), conv-bn, conv-celeba, mlp")
@@ -101,18 +101,19 @@ class PartedVAEModel(Method):
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | u, z) + γ_u·|KL_u − C_u| + γ_h·H[q(c | x)] + γ_c·KL[q(c) ‖ p(c)] + γ_z·|KL_z − C_z| + γ_bc·BC.
 
-        q(c) is estimated by the batch. Distances from the capacities are absolute values of batch means (Burgess et
-        al. 2018), which the paper's brackets leave open.
+        q(c) is estimated by the batch. KL_u is an expectation over q(c | x): each mode's KL weighs as much as its
+        class is probable, while u itself comes from the draw of c that the attention was given. Distances from the
+        capacities are absolute values of batch means (Burgess et al. 2018), which the paper's brackets leave open.
         """
         o = self.config
         gain = linear(step, 1.0, o.attention_gain, o.attention_steps)
-        q_c, q_u, q_z, c = self.infer(batch.x, gain, sample=True)
+        q_c, q_u, q_z, _ = self.infer(batch.x, gain, sample=True)
         output = self.decoder(torch.cat([*(q.rsample() for q in q_u), q_z.rsample()], dim=1))
         reconstruction = likelihood.nll(o.likelihood, output, batch.x, o.scale)
         kl_u = torch.stack(
             [
                 (one * kl_to_modes(q.mean, q.log_var, p.mean, p.log_var)).sum(1).mean()
-                for one, q, p in zip(c.split(self.sizes, dim=1), q_u, self.mode_list, strict=True)
+                for one, q, p in zip(q_c.probabilities.split(self.sizes, dim=1), q_u, self.mode_list, strict=True)
             ]
         ).sum()
         kl_z, kl_c, uncertainty = q_z.kl(), aggregate_kl(q_c, self.class_shares), entropy(q_c)
@@ -205,6 +206,9 @@ def class_sizes(config: PartedVAE, data: DataSpec) -> tuple[int, ...]:
     labelled = tuple(factor.size for factor in data.factors if factor.size)
     if config.classes and data.labelled and config.classes != labelled:
         raise InputError(f"--classes {list(config.classes)} does not match the labels, which have {list(labelled)}.")
+    if data.labelled and 1 in labelled:
+        name = next(factor.name for factor in data.factors if factor.size == 1)
+        raise InputError(f"{name!r} has one value, and no class to learn: leave it out with --label-factors.")
     sizes = config.classes or labelled
     if not sizes or min(sizes) < 2:
         raise InputError("parted-vae needs to know how many classes there are: pass --classes 3, or labels.")

@@ -34,6 +34,13 @@ class Score:
         }
 
 
+def verdict(details: Mapping[str, Any]) -> str:
+    """The outcome in words, from what metrics.json holds of it; empty for any other score."""
+    if "holds" not in details:
+        return ""
+    return f"L has rank {details['rank']} of {details['needed']}: {'holds' if details['holds'] else 'does not hold'}"
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from unbraid.errors import InputError
 from unbraid.nets.stacks import VECTOR_UNITS, mlp, scaled, upsampling
 
 
@@ -58,6 +59,8 @@ class AdainMaps(nn.Module):
     def __init__(self, shape: tuple[int, ...], latents: int, width: float) -> None:
         super().__init__()
         maps = halvings(shape)
+        if len(maps) < 2:
+            raise InputError(f"images of {shape[1]}×{shape[2]} are too small for a later stage: it needs 3×3 or more.")
         channels = [scaled(64 * 2**step, width) for step in range(len(maps) - 1)]
         self.down = nn.ModuleList(
             nn.Conv2d(before, after, 5, stride=2, padding=2)

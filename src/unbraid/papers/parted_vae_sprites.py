@@ -16,6 +16,7 @@ from unbraid.core import Adam
 from unbraid.labels import LabelBudget
 from unbraid.methods import PartedVAE
 from unbraid.papers import measures, tables
+from unbraid.papers.parted_vae import PAPER_ATTENTION
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.run import Run
 
@@ -50,6 +51,7 @@ PAPER_SETTING = {
     "network": "table 4 (width 1); 5 z, 1 u, 3 classes",
     "steps": f"30 epochs, {PAPER_STEPS:,}",
     "capacities": "z 0 to 30, u 0 to 5 in 300,000",
+    "attention": f"gain 1 to 8 in {PAPER_ATTENTION:,} (authors' code)",
     "learning rate": "0.0005, lowered on plateaus",
     "seeds": "5",
 }
@@ -57,11 +59,13 @@ PAPER_SETTING = {
 
 def config(setting: Setting) -> PartedVAE:
     """The paper's weights for dSprites (table 6), which are the method's defaults."""
+    adam = Adam(lr=5e-4, end=0.05)  # in place of «lowered on plateaus»
     return PartedVAE(
         width=setting.width,
         capacity_steps=max(1, round(300_000 * setting.steps / PAPER_STEPS)),
-        attention_steps=max(1, setting.steps // 4),
-        adam=Adam(lr=5e-4),
+        attention_steps=max(1, round(PAPER_ATTENTION * setting.steps / PAPER_STEPS)),
+        adam=adam,
+        label_adam=adam,
     )
 
 
@@ -116,7 +120,8 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "network": f"conv, width {s.width:g}; 5 z, 1 u, 3 classes",
         "steps": f"{s.steps:,}",
         "capacities": f"z 0 to 30, u 0 to 5 in {o.capacity_steps:,}",
-        "learning rate": f"{o.adam.lr:g}, constant",
+        "attention": f"gain 1 to 8 in {o.attention_steps:,}",
+        "learning rate": f"{o.adam.lr:g}, falling to {o.adam.rate(1):g} on a straight line",
         "seeds": str(s.seeds),
     }
     return "\n".join(

@@ -76,16 +76,27 @@ def carry_out(
     for trial in {(t.data, repr(t.arguments)): t for t in trials}.values():
         load(trial.data, **trial.arguments)  # drawn or fetched once, before many processes want it
     processes = min(workers or cpu_count(), len(trials))
-    jobs = [delayed(run_trial)(trial, folder / trial.folder, study.measures) for trial in trials]
     done: dict[str, Finished] = {}
     with (
         stopped_as_interrupt(),
         Steps(f"{study.name} ({scale}, {processes} processes)", len(trials), show=show) as bar,
     ):
-        for finished in Parallel(processes, return_as="generator_unordered")(jobs):
-            done[finished.trial.folder] = finished
-            bar.advance(len(done))
+        for wave in waves(trials):
+            jobs = [delayed(run_trial)(trial, folder / trial.folder, study.measures) for trial in wave]
+            for finished in Parallel(processes, return_as="generator_unordered")(jobs):
+                done[finished.trial.folder] = finished
+                bar.advance(len(done))
     return [done[trial.folder] for trial in trials]
+
+
+def waves(trials: Sequence[Trial]) -> list[list[Trial]]:
+    """First one trial for every first stage, then those that take such a stage over: none is trained twice at once."""
+    first: dict[str, Trial] = {}
+    for trial in trials:
+        first.setdefault(repr((trial.data, trial.arguments, trial.stages[0], trial.steps[0], trial.seed)), trial)
+    leading = list(first.values())
+    following = [trial for trial in trials if trial not in leading]
+    return [wave for wave in (leading, following) if wave]
 
 
 def collect(study: Study, scale: Scale, folder: Path) -> list[Finished]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from unbraid.errors import InputError
 from unbraid.metrics import mutual_information_matrix
+from unbraid.metrics.score import verdict
 from unbraid.report import charts, words
 from unbraid.report.order import by_information
 from unbraid.report.read import WITH, Metric, RunFiles
@@ -108,7 +109,10 @@ def value_text(name: str, value: float) -> str:
 
 
 def interval_text(metric: Metric) -> str:
-    """The interval as shown."""
+    """The interval as shown; for a condition, whether it holds."""
+    said = verdict(metric.details)
+    if said:
+        return said
     return "" if metric.interval is None else " – ".join(value_text(metric.name, edge) for edge in metric.interval)
 
 
