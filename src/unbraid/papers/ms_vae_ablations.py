@@ -41,7 +41,7 @@ class Setting:
 
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting("sprites", {"size": 32, "stride": 8}, 4.0, 0.1, 0.05, (4, 4), 16, 1e-3, 1e-3, 0.02, 1),
-    "desk": Setting("cars3d", {}, 4.0, 0.5, 0.25, (4_000, 3_500), 16, 5e-4, 1e-3, 0.02, 1),
+    "desk": Setting("cars3d", {}, 4.0, 0.5, 0.25, (3_000, 3_000), 16, 5e-4, 1e-3, 0.02, 1),
     "paper": Setting("cars3d", {}, 4.0, 1.0, 1.0, (300_000, 300_000), 32, 1e-4, 1e-4, 1.0, 1),
 }
 PAPER_SETTING = {
