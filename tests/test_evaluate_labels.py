@@ -1,5 +1,6 @@
 """Encoders that read labels are scored with them and without, and every table says which is which."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 import torch
 
 import unbraid as ub
-from unbraid import methods
+from unbraid import methods, parted
 from unbraid.cli import main, print_scores
 from unbraid.data.base import FactorData
 from unbraid.methods.gaussian import GaussianConfig
@@ -114,3 +115,25 @@ def test_a_budget_on_the_command_line_is_recorded(tmp_path: Path, squares: Facto
 def test_another_budget_is_another_run(squares: FactorData, tmp_path: Path) -> None:
     keys = {ub.fit(squares, READS, steps=2, labels=n, out=tmp_path / str(n), show=False).plan.key(1) for n in (12, 24)}
     assert len(keys) == 2
+
+
+def test_classes_are_scored_on_labels_that_training_was_not_shown(tmp_path: Path, squares: FactorData) -> None:
+    name = squares.factor_names[0]
+    config = methods.PartedVAE(width=0.1, attention_steps=2)
+    some = ub.fit(squares, config, steps=2, labels=ub.LabelBudget(12, (name,)), out=tmp_path / "some", show=False)
+    found = some.evaluate(["class_accuracy"], show=False)[f"class_accuracy/{name}"]
+    assert found["details"]["observations"] == len(squares) - 12
+    assert (found["details"]["naming"], found["details"]["seen_in_training"]) == ("given", False)
+    rows = np.flatnonzero(np.isnan(some.visible_labels[:, 0]))
+    right = parted.classify(some, squares.observations[rows])[0].argmax(1) == squares.column(name)[rows]
+    assert found["value"] == pytest.approx(right.mean())
+    assert "Class accuracy, " in some.report().read_text(encoding="utf-8")
+    size = squares.factor_info[0].size
+    none = ub.LabelBudget(0, (name,))
+    bare = dataclasses.replace(config, classes=(size,))
+    alone = ub.fit(squares, bare, steps=2, labels=none, out=tmp_path / "none", show=False)
+    assert alone.evaluate(["class_accuracy"], show=False)[f"class_accuracy/{name}"]["details"]["naming"] == "best"
+    assert parted.class_prior(alone).name == "c1", "no one has taught it that these are places"
+    other = ub.fit(squares, methods.VAE(width=0.1), steps=1, out=tmp_path / "vae", show=False)
+    with pytest.raises(ub.InputError, match="has no classes"):
+        other.evaluate(["class_accuracy"], show=False)

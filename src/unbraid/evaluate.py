@@ -22,6 +22,7 @@ from unbraid.files import read_json, write_json
 from unbraid.identifiability import identifiability
 from unbraid.label_use import WITHOUT
 from unbraid.methods.conditional import ConditionalVAE
+from unbraid.methods.parted_vae import PartedVAEModel
 from unbraid.metrics.score import Score
 from unbraid.ops.given import Given
 from unbraid.progress import Steps
@@ -95,6 +96,10 @@ def evaluate(
         scores |= {name if labels else f"{WITHOUT}{name}": score for name, score in found.items()}
     if isinstance(run.stage(1), ConditionalVAE):
         scores |= {"identifiability": identifiability_score(run)}
+    if "class_accuracy" in missing:
+        from unbraid.parted import class_scores
+
+        scores |= class_scores(run)
     if "conditioning" in missing:
         scores |= conditioning_scores(run, show)
     if "identity_change" in missing:
@@ -145,6 +150,7 @@ def possible(run: Run, inception: Path | None) -> list[str]:
         names = [name for name in names if name != "attribute_classification"]
     names += ERRORS if reconstructing(run) else ()
     names += [name for name in MEASURES if refusal(run, name) is None]
+    names += ["class_accuracy"] if isinstance(run.stage(1), PartedVAEModel) and run.data.factor_info else []
     if inception is not None and run.data.is_image:
         names += FEATURES
     return names

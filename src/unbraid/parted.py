@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unbraid import metrics
 from unbraid.batches import as_stored
+from unbraid.codes import choose_rows
 from unbraid.errors import InputError
 from unbraid.files import complete_file
 from unbraid.methods.parted_vae import PartedVAEModel
+from unbraid.metrics.score import Score
 from unbraid.ops.gaussian import log_prob
 from unbraid.ops.mixture import bhattacharyya
 from unbraid.run import Run
@@ -40,6 +43,35 @@ def classify(run: Run, x: NDArray[Any]) -> list[NDArray[np.float32]]:
     with torch.inference_mode():
         parts = [method.classify(batch) for batch, _ in run.parts(x)]
     return [torch.cat(columns).cpu().numpy() for columns in zip(*parts, strict=True)]
+
+
+def class_scores(run: Run, rows: int = 10_000) -> dict[str, Score]:
+    """How many observations q(c | x) names right, for each discrete variable: of those whose label was withheld.
+
+    Where every label was shown in training there is nothing else to score, and the details say so. Without any labels
+    classes are named as suits them best.
+    """
+    sizes, plan = parted(run).sizes, run.plan.labels
+    if plan is None or not plan.factors:
+        raise InputError(f"class_accuracy compares classes with labels, and {run.data.name} has none.")
+    taught = plan.count > 0
+    scores: dict[str, Score] = {}
+    for variable, factor in enumerate(plan.info(run.data)):
+        if variable >= len(sizes) or factor.size != sizes[variable]:
+            continue
+        truth = run.data.column(factor.name)
+        withheld = np.flatnonzero(~np.isnan(truth) & np.isnan(run.visible_labels[:, variable]))
+        seen = not len(withheld)
+        candidates = np.flatnonzero(~np.isnan(truth)) if seen else withheld
+        chosen = candidates[choose_rows(len(candidates), rows, run.plan.seed)]
+        guessed = classify(run, np.ascontiguousarray(run.data.observations[chosen]))[variable].argmax(1)
+        score = metrics.class_accuracy(
+            guessed, truth[chosen], naming="given" if taught else "best", seed=run.plan.seed
+        )
+        scores[f"class_accuracy/{factor.name}"] = replace(score, details={**score.details, "seen_in_training": seen})
+    if not scores:
+        raise InputError("class_accuracy needs a labelled factor with as many values as there are classes.")
+    return scores
 
 
 def transfer(run: Run, content: NDArray[Any], style: NDArray[Any]) -> NDArray[Any]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from unbraid import metrics as m
+from unbraid.errors import InputError
 from unbraid.metrics.ranking import _relative_strength
 
 FACTORS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
@@ -104,3 +105,17 @@ def test_attribute_vectors_of_four_points() -> None:
     codes = np.array([[-1.0], [-1.0], [1.0], [1.0]] * 3)
     truth = np.array([0, 0, 1, 1] * 3)
     assert m.attribute_classification(codes, truth).value == 1.0
+
+
+def test_classes_are_counted_by_their_names_or_by_the_best_ones() -> None:
+    true = np.array([0, 0, 1, 1, 2, np.nan])
+    turned = np.array([2, 2, 0, 0, 1, 1])
+    assert m.class_accuracy(turned, true).value == 0
+    assert m.class_accuracy(turned, true, naming="best").value == 1
+    assert m.class_accuracy(np.zeros(6), true, naming="best").value == pytest.approx(2 / 5)
+    score = m.class_accuracy(np.array([0, 1, 1, 1, 2, 0]), true)
+    assert (score.value, score.details["observations"]) == (pytest.approx(4 / 5), 5)
+    assert score.interval is not None
+    assert score.interval[0] < 0.8 < score.interval[1]
+    with pytest.raises(InputError, match="whose class is known; there are none"):
+        m.class_accuracy([0, 1], [np.nan, np.nan])

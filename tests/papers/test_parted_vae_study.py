@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
-import pytest
 import torch
 
 import unbraid as ub
@@ -59,9 +57,3 @@ def test_every_budget_is_of_the_shape_and_the_last_lets_modes_overlap() -> None:
     assert [trial.labels.amount for trial in made if trial.labels] == ["0", "0.1%", "0.5%", "1.35%", "0.5%"]
     assert {trial.labels.factors for trial in made if trial.labels} == {("shape",)}
     assert [trial.stages[0].gamma_bc for trial in made] == [10.0, 10.0, 10.0, 10.0, 0.0]
-
-
-def test_classes_without_names_are_named_in_the_best_way() -> None:
-    true = np.array([0, 0, 1, 1, 2, 2])
-    assert parted_vae_sprites.best_naming(np.array([2, 2, 0, 0, 1, 1]), true) == 1
-    assert parted_vae_sprites.best_naming(np.array([0, 0, 0, 0, 0, 0]), true) == pytest.approx(1 / 3)

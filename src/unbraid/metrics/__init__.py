@@ -5,6 +5,7 @@ Every metric of a table is `f(codes, factors, *, seed=0, ...) -> Score`; `suite`
 
 from unbraid.metrics.catalogue import METRICS, Metric
 from unbraid.metrics.chain import code_information, conditioning
+from unbraid.metrics.classes import class_accuracy
 from unbraid.metrics.correlation import mcc, total_correlation
 from unbraid.metrics.downstream import attribute_classification, downstream
 from unbraid.metrics.elbo import elbo_terms
@@ -34,6 +35,7 @@ __all__ = [
     "as_table",
     "attribute_classification",
     "beta_score",
+    "class_accuracy",
     "code_information",
     "conditioning",
     "dci",

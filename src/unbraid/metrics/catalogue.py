@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from unbraid.metrics.chain import conditioning
+from unbraid.metrics.classes import class_accuracy
 from unbraid.metrics.correlation import mcc, total_correlation
 from unbraid.metrics.downstream import attribute_classification, downstream
 from unbraid.metrics.elbo import elbo_terms
@@ -66,6 +67,7 @@ METRICS: Mapping[str, Metric] = {
     "identity_change": Metric(
         identity_change, "share of variance that moves with c while all other codes stay", "features of a chain"
     ),
+    "class_accuracy": Metric(class_accuracy, "share of observations whose class the model names", "classes, labels"),
     "l1": Metric(l1, "mean absolute error per value", "observations, reconstructions"),
     "l2": Metric(l2, "mean squared error per value", "observations, reconstructions"),
     "lpips": Metric(lpips, "mean perceptual distance, by a network that you give", "distances of pairs of images"),

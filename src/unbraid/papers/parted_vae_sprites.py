@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from unbraid import parted
 from unbraid.core import Adam
 from unbraid.labels import LabelBudget
@@ -82,24 +79,9 @@ def trials(scale: Scale) -> list[Trial]:
     return made
 
 
-def shape_accuracy(run: Run, rows: int = 5_000) -> float:
+def shape_accuracy(run: Run) -> float:
     """The share of unlabelled rows whose shape is the class; without any labels, under the best naming of classes."""
-    unlabelled = np.flatnonzero(np.isnan(run.visible_labels[:, 0]))
-    chosen = np.sort(np.random.default_rng(run.plan.seed).permutation(unlabelled)[:rows])
-    guessed = parted.classify(run, np.ascontiguousarray(run.data.observations[chosen]))[0].argmax(1)
-    shape = run.data.column("shape")[chosen].astype(int)
-    if run.plan.labels is not None and run.plan.labels.count:
-        return float((guessed == shape).mean())
-    return best_naming(guessed, shape)
-
-
-def best_naming(guessed: NDArray[Any], true: NDArray[Any]) -> float:
-    """Accuracy when every class is named so that most of all are right."""
-    from scipy.optimize import linear_sum_assignment
-
-    size = int(max(guessed.max(), true.max())) + 1
-    counts = np.bincount(guessed * size + true, minlength=size * size).reshape(size, size)
-    return float(counts[linear_sum_assignment(-counts)].sum() / counts.sum())
+    return float(parted.class_scores(run)["class_accuracy/shape"])
 
 
 COLUMNS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 METHODS = {
@@ -78,6 +78,7 @@ METRICS = {
     "downstream_by_stage/c": MetricName("Downstream, C", "accuracy of an MLP from stage 1’s codes", True, 1.0),
     "downstream_by_stage/z": MetricName("Downstream, Z", "from the codes of later stages", None, 1.0),
     "downstream_by_stage/c+z": MetricName("Downstream, C and Z", "from the codes of all stages", True, 1.0),
+    "class_accuracy": MetricName("Class accuracy", "observations whose class the model names right", True, 1.0),
     "identity_change": MetricName("Identity change", "share of variance that moves with c, all else kept", None, 1.0),
 }
 
@@ -90,6 +91,9 @@ def method(name: str) -> str:
 def metric(name: str) -> MetricName:
     """Names of a metric; `stage-1/l2` is L2 of stage 1's output, and an unknown metric keeps its own name."""
     parts = name.split("/")
+    if len(parts) == 2 and name not in METRICS and parts[0] in METRICS and parts[1] not in METRICS:
+        of_one = METRICS[parts[0]]  # class_accuracy/shape
+        return replace(of_one, short=f"{of_one.short}, {parts[1]}")
     start = next((k for k in range(len(parts)) if "/".join(parts[k:]) in METRICS), len(parts) - 1)
     base = "/".join(parts[start:])
     known = METRICS.get(base, MetricName(base.replace("_", " "), "", None, None))
