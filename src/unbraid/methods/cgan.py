@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from unbraid.config import option
+from unbraid.config import later_option, option
 from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Posterior, Terms, Update
 from unbraid.methods.control_inputs import ControlInputs
 from unbraid.nets.dcgan import PairCritic, generator
@@ -28,6 +28,7 @@ class CGAN(MethodConfig):
     factors: tuple[str, ...] = option((), "the factors that are given, by name; all if none is named")
     latents: int = option(10, "number of codes z, standard normal")
     width: float = option(1.0, "fraction of the paper's units in every layer")
+    critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's")
     adam: Adam = option(Adam(beta1=0.5), "optimiser of the generator")
     critic_adam: Adam = option(Adam(beta1=0.5), "optimiser of the critic")
 
@@ -47,7 +48,7 @@ class CGANModel(Method):
         self.config, self.is_image = config, data.is_image
         self.inputs = ControlInputs(data, config.factors)
         self.generator = generator(self.inputs.features + config.latents, data.shape, config.width)
-        self.critic = PairCritic(data.shape, (self.inputs.features,), config.width)
+        self.critic = PairCritic(data.shape, (self.inputs.features,), config.critic_width or config.width)
 
     def make(self, features: Tensor, z: Tensor) -> Tensor:
         """G(c, z)."""

@@ -34,7 +34,7 @@ class Setting:
 
     data: Mapping[str, Mapping[str, Any]]  # name → arguments
     width: float
-    cgan_width: float  # with twice the width its generator multiplies as often as MS-GAN's, which also goes down
+    cgan_width: float  # of its generator: with twice the width it multiplies as often as MS-GAN's, which also goes down
     first_steps: int
     steps: int
     batch: int
@@ -67,7 +67,7 @@ def trials(scale: Scale) -> list[Trial]:
         for data, arguments in s.data.items():
             controls = Controls(factors=POSE, width=max(s.width, 0.1), adam=Adam(lr=1e-3))
             for name, stages, steps in (
-                ("CGAN", (CGAN(factors=POSE, width=s.cgan_width, **gan),), (s.steps,)),
+                ("CGAN", (CGAN(factors=POSE, width=s.cgan_width, critic_width=s.width, **gan),), (s.steps,)),
                 ("MS-GAN", (controls, MSGAN(width=s.width, **gan)), (s.first_steps, s.steps)),
             ):
                 budget = LabelBudget("all", POSE)
@@ -187,7 +187,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
     ours = {
         "data": " and ".join(s.data),
         "given": "azimuth and elevation of every image, its object never",
-        "networks": f"the same, width {s.width:g} and, for CGAN, {s.cgan_width:g}; 10 z",
+        "networks": f"the same, width {s.width:g} and, for CGAN's generator, {s.cgan_width:g}; 10 z",
         "steps": f"{s.steps:,}, batch {s.batch}; Adam {s.lr:g}, β₁ 0.5; MS-GAN's first stage {s.first_steps:,}",
         "measure": "identity change: see below",
         "seeds": str(s.seeds),
@@ -206,8 +206,8 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             chains.sizes(finished),
             "",
             "MS-GAN's generator goes down from y and up again, with one dense layer at the bottom that holds most of "
-            "its parameters; CGAN only goes up. CGAN is twice as wide, so that both generators multiply about as "
-            "often, and its critic is the larger one.",
+            "its parameters; CGAN's only goes up. It is twice as wide, so that both generators multiply about as "
+            "often; the critics are alike.",
             "",
             "## Results",
             f"Identity change: {identity.IDENTITIES} draws of z, each in the same {identity.POSES} poses, seen by a "
