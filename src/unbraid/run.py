@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unbraid import checkpoint, methods
+from unbraid import checkpoint, known_labels, methods
 from unbraid.batches import TrainingData, as_network_input, as_stored
 from unbraid.between import made_by_earlier_stages
 from unbraid.chain import Chain, flat, means
@@ -26,7 +26,7 @@ from unbraid.data import load as load_data
 from unbraid.data.base import FactorData
 from unbraid.errors import InputError
 from unbraid.files import link, read_json, write_arrays, write_json
-from unbraid.labels import LabelBudget, LabelPlan, labelled_rows
+from unbraid.labels import LabelBudget, LabelPlan
 from unbraid.options import command_line
 from unbraid.plan import FORMAT, Plan, differences, unfinished_schedules
 from unbraid.progress import Steps
@@ -194,23 +194,11 @@ class Run:
         config = self.plan.stages[number - 1][0]
         if config.uses_codes and codes is None:
             codes = np.empty((0, self.codes_before(number)), np.float32)
-        rows = self.rows_with_codes(number)
+        rows = known_labels.rows_with_codes(self, number)
         if not config.uses_labels or self.plan.labels is None:
             return TrainingData(self.data, np.empty((len(self.data), 0)), y, codes, factors=(), rows=rows)
         info = self.plan.labels.info(self.data)
         return TrainingData(self.data, self.visible_labels, y, codes, factors=info, rows=rows)
-
-    def rows_with_codes(self, number: int) -> NDArray[np.int64] | None:
-        """The rows of which the stages before know their codes; None: all. Where codes are labels, some may lack."""
-        given = [config for config, _ in self.plan.stages[: number - 1] if config.codes_are_labels]
-        rows = [labelled_rows(self.visible_labels[:, self.given_columns(config)]) for config in given]
-        common = sorted(set.intersection(*map(set, rows))) if rows else range(len(self.data))
-        return None if len(common) == len(self.data) else np.array(common, dtype=np.int64)
-
-    def given_columns(self, config: MethodConfig) -> list[int]:
-        """Where the factors that a stage takes for its codes stand among the labels: those it names, or all."""
-        known = self.plan.labels.factors if self.plan.labels is not None else ()
-        return [known.index(name) for name in getattr(config, "factors", ()) or known]
 
     def codes_before(self, number: int) -> int:
         """How many codes the stage before stage `number` has."""
@@ -227,18 +215,8 @@ class Run:
     def _record(self, number: int, **facts: Any) -> None:
         config, steps = self.plan.stages[number - 1]
         record = {"key": self.plan.key(number)} | methods.describe(config) | {"steps": steps, "seed": self.plan.seed}
-        record |= {"labels": self._labels_read(number), "reused_from": None}
+        record |= {"labels": known_labels.labels_read(self, number), "reused_from": None}
         write_json(self.stage_folder(number) / "stage.json", record | facts)
-
-    def _labels_read(self, number: int) -> dict[str, Any]:
-        """For every table: whether labels were read, when, how many and of which factors."""
-        source = self.training_data(number)
-        reads = source.spec.labelled > 0
-        method = self.plan.stages[number - 1][0].build(source.spec)
-        complete = reads and all(update.stream == "labelled" for update in method.updates())
-        count = len(labelled_rows(source.labels)) if complete else source.spec.labelled
-        known = {"count": count, "factors": [factor.name for factor in source.spec.factors]}
-        return {"training": reads, "test": method.encoder_needs_labels} | (known if reads else {})
 
     def _reuse(self, number: int) -> bool:
         """Take a finished stage from a run beside this one, if one has the same key."""
@@ -356,17 +334,10 @@ class Run:
     def parts(self, x: NDArray[Any], labels: NDArray[Any] | None = None) -> Iterator[tuple[Tensor, Tensor]]:
         """Observations that are not of the data set, batch by batch, with what is known of their labels."""
         check_observations(x, self.data)
-        names = () if self.plan.labels is None else self.plan.labels.factors
-        table = np.full((len(x), len(names)), np.nan) if labels is None else np.asarray(labels, dtype=np.float64)
-        if table.shape != (len(x), len(names)):
-            raise InputError(f"labels must be {[len(x), len(names)]} ({', '.join(names)}), not {list(table.shape)}.")
-        for config in (config for config, _ in self.plan.stages if config.codes_are_labels):
-            if np.isnan(table[:, self.given_columns(config)]).any():
-                lacking = ", ".join(names[column] for column in self.given_columns(config))
-                raise InputError(f"{config.name} takes its codes from labels: pass labels of {lacking} without gaps.")
+        table = known_labels.of_new(self, len(x), labels)
         for start in range(0, len(x), ENCODE_BATCH):
             batch = torch.from_numpy(np.ascontiguousarray(x[start : start + ENCODE_BATCH]))
-            known = torch.from_numpy(table[start : start + ENCODE_BATCH].astype(np.float32)).to(self.device)
+            known = torch.from_numpy(table[start : start + ENCODE_BATCH]).to(self.device)
             yield as_network_input(batch, self.device), known
 
 

@@ -1,0 +1,55 @@
+"""What is known of labels where a run needs them: rows with given codes, what a stage read, labels of new data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.core import MethodConfig
+from unbraid.errors import InputError
+from unbraid.labels import labelled_rows
+
+if TYPE_CHECKING:
+    from unbraid.run import Run
+
+
+def rows_with_codes(run: Run, number: int) -> NDArray[np.int64] | None:
+    """The rows whose codes the stages before `number` know; None: all. Where codes are labels, some may lack."""
+    given = [config for config, _ in run.plan.stages[: number - 1] if config.codes_are_labels]
+    lacking = [np.isnan(run.visible_labels[:, given_columns(run, config)]).any(axis=1) for config in given]
+    if not lacking or not np.any(lacking):
+        return None
+    return np.flatnonzero(~np.any(lacking, axis=0))
+
+
+def given_columns(run: Run, config: MethodConfig) -> list[int]:
+    """Where the factors that a stage takes for its codes stand among the labels: those it names, or all."""
+    known = run.plan.labels.factors if run.plan.labels is not None else ()
+    return [known.index(name) for name in getattr(config, "factors", ()) or known]
+
+
+def labels_read(run: Run, number: int) -> dict[str, Any]:
+    """For every table: whether a stage read labels, when, of how many observations and of which factors."""
+    source = run.training_data(number)
+    reads = source.spec.labelled > 0
+    method = run.plan.stages[number - 1][0].build(source.spec)
+    complete = reads and all(update.stream == "labelled" for update in method.updates())
+    count = len(labelled_rows(source.labels)) if complete else source.spec.labelled
+    known = {"count": count, "factors": [factor.name for factor in source.spec.factors]}
+    return {"training": reads, "test": method.encoder_needs_labels} | (known if reads else {})
+
+
+def of_new(run: Run, n: int, labels: NDArray[Any] | None) -> NDArray[np.float32]:
+    """Labels [n, factor] of observations that are not of the data set, checked; NaN where nothing is known."""
+    names = () if run.plan.labels is None else run.plan.labels.factors
+    table = np.full((n, len(names)), np.nan) if labels is None else np.asarray(labels, dtype=np.float64)
+    if table.shape != (n, len(names)):
+        raise InputError(f"labels must be {[n, len(names)]} ({', '.join(names)}), not {list(table.shape)}.")
+    for config in (config for config, _ in run.plan.stages if config.codes_are_labels):
+        columns = given_columns(run, config)
+        if np.isnan(table[:, columns]).any():
+            lacking = ", ".join(names[column] for column in columns)
+            raise InputError(f"{config.name} takes its codes from labels: pass labels of {lacking} without gaps.")
+    return table.astype(np.float32)
