@@ -8,6 +8,9 @@ import pytest
 import unbraid as ub
 from unbraid import methods, parted
 from unbraid.contract import small_images
+from unbraid.core import Adam
+from unbraid.data.base import FactorData
+from unbraid.pictures import write_pictures
 
 DATA = small_images()
 
@@ -52,3 +55,83 @@ def test_other_methods_have_no_classes(tmp_path: Path) -> None:
     run = ub.fit(DATA, methods.VAE(width=0.1), steps=2, out=tmp_path / "run", show=False)
     with pytest.raises(ub.InputError, match="vae has no classes"):
         parted.classify(run, DATA.observations)
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> ub.Run:
+    # Quick at learning labels, so that it finds all classes.
+    config = methods.PartedVAE(width=0.1, class_latents=2, attention_steps=2, label_adam=Adam(lr=0.01))
+    run = ub.fit(DATA, config, steps=20, out=tmp_path_factory.mktemp("reported") / "run", show=False)
+    run.report()
+    return run
+
+
+def pictures(run: ub.Run) -> dict[str, np.ndarray]:
+    with np.load(run.folder / "pictures.npz", allow_pickle=False) as file:
+        return {name: file[name] for name in file.files if name.startswith(("classes/", "transfer/"))}
+
+
+def test_the_report_shows_what_classes_have_become(reported: ub.Run) -> None:
+    found = pictures(reported)
+    for k, (title, code, size) in enumerate([("place", "u1", 4), ("shade", "u3", 3)], 1):
+        prior = parted.class_prior(reported, k - 1)
+        assert str(found[f"classes/{k}/title"]) == title
+        assert str(found[f"classes/{k}/code"]) == code
+        assert found[f"classes/{k}/names"].tolist() == [str(value) for value in range(size)]
+        assert found[f"classes/{k}/densities"].shape == (size, len(found[f"classes/{k}/values"]))
+        np.testing.assert_array_equal(found[f"classes/{k}/densities"], prior.densities)
+        np.testing.assert_array_equal(found[f"classes/{k}/marks"], prior.marks)
+        assert found[f"classes/{k}/observations"].shape == (len(prior.marks), 16, 16, 3)
+    assert "classes/3/values" not in found
+    html = (reported.folder / "report.html").read_text(encoding="utf-8")
+    assert html.count('<section id="classes">') == 1
+    assert "<h3>place</h3>" in html
+    assert "<h3>shade</h3>" in html
+
+
+def test_contents_of_transfers_are_of_different_classes(reported: ub.Run) -> None:
+    found = pictures(reported)
+    content, style, made = (found[f"transfer/{part}"] for part in ("content", "style", "made"))
+    place, shade = (q.argmax(1) for q in parted.classify(reported, content))
+    assert sorted(place) == [0, 1, 2, 3]
+    assert found["transfer/names"].tolist() == [
+        f"place\u00a0=\u00a0{p}, shade\u00a0=\u00a0{s}" for p, s in zip(place, shade, strict=True)
+    ]
+    assert style.shape == (6, 16, 16, 3)
+    assert not any((one == other).all() for one in content for other in style)
+    np.testing.assert_array_equal(made, parted.transfer(reported, content, style))
+
+
+def test_pictures_from_before_classes_were_shown_are_made_anew(run: ub.Run) -> None:
+    path = write_pictures(run)
+    with np.load(path) as file:
+        whole = dict(file)
+    np.savez(path, **{name: array for name, array in whole.items() if not name.startswith(("classes/", "transfer/"))})
+    write_pictures(run)
+    with np.load(path) as file:
+        again = dict(file)
+    assert again.keys() == whole.keys()
+    for name, array in whole.items():
+        np.testing.assert_array_equal(again[name], array)
+    complete = path.stat().st_mtime_ns
+    write_pictures(run)
+    assert path.stat().st_mtime_ns == complete, "what is complete is kept"
+
+
+def test_vectors_have_priors_and_no_transfers(tmp_path: Path) -> None:
+    values = np.random.default_rng(0).random((48, 6)).astype(np.float32)
+    data = FactorData("vectors", values, DATA.factors, DATA.factor_info)
+    run = ub.fit(data, methods.PartedVAE(width=0.1, likelihood="gaussian"), steps=2, out=tmp_path / "run", show=False)
+    html = run.report().read_text(encoding="utf-8")
+    found = pictures(run)
+    assert found["classes/1/observations"].shape == (9, 6)
+    assert not any(name.startswith("transfer/") for name in found)
+    assert '<section id="classes">' in html
+
+
+def test_reports_of_other_methods_have_no_classes(tmp_path: Path) -> None:
+    run = ub.fit(DATA, methods.VAE(width=0.1), steps=2, out=tmp_path / "run", show=False)
+    html = run.report().read_text(encoding="utf-8")
+    assert pictures(run) == {}
+    assert 'id="classes"' not in html
+    assert 'href="#classes"' not in html

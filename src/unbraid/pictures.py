@@ -27,9 +27,11 @@ MOST_CODES = 64
 
 
 def write_pictures(run: Run) -> Path:
-    """Reconstructions by every stage and traversals of every code, in pictures.npz; kept if already there."""
+    """Reconstructions by every stage, traversals of every code, and classes, in pictures.npz; kept if already there."""
+    from unbraid.class_pictures import class_pictures, lacks_classes  # it needs `Run` itself
+
     path = run.folder / "pictures.npz"
-    if path.is_file():
+    if path.is_file() and not lacks_classes(run, path):
         return path
     # As for new observations: without labels, unless codes are labels.
     reads = run.chain.needs_labels and not works_without_labels(run)
@@ -49,7 +51,7 @@ def write_pictures(run: Run) -> Path:
             moved = moved[:-1]  # a student that has relearned the codes does not heed its teacher's
         arrays[f"traversal/{stage}/values"] = values
         arrays |= {f"traversal/{stage}/{number}": output for number, output in enumerate(moved, stage)}
-    write_arrays(path, arrays)
+    write_arrays(path, arrays | class_pictures(run))
     return path
 
 

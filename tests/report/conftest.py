@@ -19,5 +19,10 @@ def vector_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def class_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fabricate.class_run(tmp_path_factory.mktemp("class") / "shapes-parted")
+
+
+@pytest.fixture(scope="session")
 def plain_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return fabricate.plain_run(tmp_path_factory.mktemp("plain") / "photos-tc")

@@ -238,6 +238,43 @@ def vector_run(run: Path) -> Path:
     return run
 
 
+def prior_arrays(k: int, names: list[str], title: str, observations: Array) -> dict[str, Array]:
+    """Modes side by side from −2 to 2, the first one thrice as likely as each of the others."""
+    values = np.linspace(-3, 3, 121, dtype=np.float32)
+    shares = np.array([3.0] + [1.0] * (len(names) - 1)) / (len(names) + 2)
+    means = np.linspace(-2, 2, len(names))[:, None]
+    return {
+        f"classes/{k}/values": values,
+        f"classes/{k}/densities": shares[:, None] * np.exp(-((values - means) ** 2) / 0.18) / np.sqrt(0.18 * np.pi),
+        f"classes/{k}/marks": np.linspace(-3, 3, len(observations) + 2)[1:-1],
+        f"classes/{k}/observations": observations,
+        f"classes/{k}/names": np.array(names),
+        f"classes/{k}/title": np.array(title),
+        f"classes/{k}/code": np.array(f"u{k}"),
+    }
+
+
+def add_pictures(run: Path, arrays: dict[str, Array]) -> Path:
+    with np.load(run / "pictures.npz") as file:
+        np.savez(run / "pictures.npz", **{name: file[name] for name in file.files}, **arrays)
+    return run
+
+
+def class_run(run: Path) -> Path:
+    """Images with two discrete variables, of three and of seven classes, and transfers from three to six."""
+    hues = [NEUTRAL["hue"] + 0.1 * i for i in range(9)]
+    made = np.stack([shape(False, hue=hue) for hue in hues])
+    grey = np.arange(3 * 6, dtype=np.uint8).reshape(3, 6, 1, 1, 1) + 100
+    return add_pictures(image_run(run, two_stages=False, factors=False), {
+        **prior_arrays(1, ["square", "<b>heart</b>", "ellipse"], "shape", made),
+        **prior_arrays(2, list("0123456"), "size", made[:5]),
+        "transfer/content": np.stack([np.full((16, 16, 3), 10 + i, np.uint8) for i in range(3)]),
+        "transfer/names": np.array(["square", "<b>heart</b>", "ellipse"]),
+        "transfer/style": np.stack([np.full((16, 16, 3), 50 + j, np.uint8) for j in range(6)]),
+        "transfer/made": np.broadcast_to(grey, (3, 6, 16, 16, 3)),
+    })  # fmt: skip
+
+
 def plain_run(run: Path) -> Path:
     """One stage, no factors, no metrics."""
     return image_run(run, name="holiday photos", two_stages=False, factors=False)

@@ -76,6 +76,7 @@ def latent_order(html: str) -> list[str]:
         ("image_run", ["run", "reconstructions", "traversals", "metrics", "curves", "scale", "reproduce"]),
         ("vector_run", ["run", "reconstructions", "traversals", "metrics", "curves", "scale", "reproduce"]),
         ("plain_run", ["run", "reconstructions", "traversals", "metrics", "curves", "scale", "reproduce"]),
+        ("class_run", ["run", "reconstructions", "traversals", "classes", "metrics", "curves", "scale", "reproduce"]),
     ],
 )
 def test_every_run_has_its_sections_and_sound_structure(
@@ -86,7 +87,7 @@ def test_every_run_has_its_sections_and_sound_structure(
     assert len(page.ids) == len(set(page.ids))
 
 
-@pytest.mark.parametrize("kind", ["image_run", "vector_run", "plain_run"])
+@pytest.mark.parametrize("kind", ["image_run", "vector_run", "plain_run", "class_run"])
 def test_nothing_is_fetched_from_elsewhere(kind: str, request: pytest.FixtureRequest) -> None:
     html, page = page_of(request.getfixturevalue(kind))
     assert all(address.startswith(("data:image/png;base64,", "#")) for address in page.addresses)

@@ -1,7 +1,8 @@
-"""The report's charts: curves, intervals and effects as inline SVG that follows the page's colours."""
+"""The report's charts: curves, intervals, effects and densities as inline SVG that follows the page's colours."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -146,6 +147,47 @@ def overlay(lines: Sequence[tuple[str, str, NDArray[Any]]], limits: tuple[float,
     for kind, name, values in lines:
         parts.append(tag("g", polyline(x, up.at(values.astype(float))), tag("title", name), class_=kind))
     return drawing(width, height, label, *parts, class_="overlay")
+
+
+def densities(values: Floats, heights: Floats, marks: Floats, classes: Sequence[tuple[str, str]], label: str) -> Markup:
+    """Filled densities [class, step] by (name, colour's class), with dotted lines at the marks.
+
+    The axis is as wide as the drawing, so that what stands under it can be placed by shares of the width.
+    """
+    width, height, top, bottom = 600.0, 190.0, 8.0, 20.0
+    across = Axis(float(values[0]), float(values[-1]), 0.0, width)
+    up = Axis(0.0, float(heights.max()) or 1.0, height - bottom, top)
+    # As many digits as tell neighbours well apart, the same for all.
+    digits = max(0, 1 - math.floor(math.log10((across.high - across.low) / (len(marks) + 1))))
+    parts = []
+    for mark in marks:
+        at = across.place(float(mark))
+        parts.append(tag("line", x1=at, x2=at, y1=top, y2=up.start, class_="mark-line"))
+        text = f"{round(float(mark), digits) + 0.0:.{digits}f}".replace("-", "−")  # + 0.0: no −0.0
+        parts.append(tag("text", text, x=at, y=height - 5, text_anchor="middle"))
+    x = across.at(values)
+    for (name, colour), line in zip(classes, heights, strict=True):
+        y = up.at(line)
+        area = polyline(np.r_[x[0], x, x[-1]], np.r_[up.start, y, up.start], class_="area")
+        # Where a class is next to impossible its line would only colour the ground.
+        edge = polyline(x, np.where(line > 0.003 * up.high, y, np.nan), class_="line")
+        parts.append(tag("g", area, edge, tag("title", name), class_=f"class {colour}"))
+    parts.append(tag("line", x1=0, x2=width, y1=up.start, y2=up.start, class_="rule"))
+    return drawing(width, height, label, *parts, class_="densities")
+
+
+def lines_at(values: Floats, marks: Floats, lines: NDArray[Any], label: str) -> Markup:
+    """Vectors [mark, length] as small lines, each centred at its mark on the axis of `densities`."""
+    width, height = 600.0, 56.0
+    across = Axis(float(values[0]), float(values[-1]), 0.0, width)
+    up = Axis(*vertical_range([lines]), height - 2, 2.0)
+    centres = across.at(marks)
+    half = 0.42 * float(np.diff(centres).min(initial=width))
+    parts = [
+        polyline(np.linspace(centre - half, centre + half, len(line)), up.at(line.astype(float)))
+        for centre, line in zip(centres, lines, strict=True)
+    ]
+    return drawing(width, height, label, *parts, class_="lines-at")
 
 
 def _vector_axes(length: int, limits: tuple[float, float], width: float, height: float) -> tuple[Axis, Axis]:

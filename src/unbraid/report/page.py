@@ -12,6 +12,7 @@ from unbraid._version import __version__
 from unbraid.files import write_bytes
 from unbraid.label_use import HEADS
 from unbraid.report import facts
+from unbraid.report.classes import classes
 from unbraid.report.curves import curve_groups
 from unbraid.report.pictures import reconstructions, traversals
 from unbraid.report.read import RunFiles, read_run
@@ -55,6 +56,7 @@ def context(run: RunFiles) -> dict[str, Any]:
         "headlines": facts.headlines(run),
         "reconstructions": reconstructions(run),
         "traversals": traversals(run),
+        "classes": classes(run),
         "scores": score_rows(run),
         "label_columns": list(zip(HEADS, SERIES, strict=True)) if reads_labels(run) else [],
         "heat": heat,

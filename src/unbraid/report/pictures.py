@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
+from PIL import Image
 
 from unbraid.report import charts, words
 from unbraid.report.figures import data_uri, grid
@@ -87,13 +88,18 @@ class TraversalGroup:
 
 def strip(images: Array, symbol: str, who: str, colour: str, target: int, note: str = "") -> Strip:
     """A row of images at the whole multiple of their size that comes nearest to `target` pixels a frame."""
-    sheet = grid(images, len(images), PAD)
-    side = images.shape[2]
+    return sheet_strip(grid(images, len(images), PAD), images.shape[2], len(images), symbol, who, colour, target, note)
+
+
+def sheet_strip(
+    sheet: Image.Image, side: int, frames: int, symbol: str, who: str, colour: str, target: int, note: str = ""
+) -> Strip:
+    """The same for a sheet of frames that are `side` pixels wide, `frames` of them in a row."""
     factor = max(1, round(target / side))
     crisp = side <= target * 1.25
     width = sheet.width * factor if crisp else round(sheet.width * target / side)
     height = round(sheet.height * width / sheet.width)
-    return Strip(symbol, who, colour, data_uri(sheet), width, height, len(images), crisp, note)
+    return Strip(symbol, who, colour, data_uri(sheet), width, height, frames, crisp, note)
 
 
 def stage_names(run: RunFiles) -> tuple[list[str], list[str]]:

@@ -56,13 +56,38 @@ class Factors:
 
 
 @dataclass(frozen=True)
+class ClassPrior:
+    """One discrete variable: the prior of one of its codes by class, and what stage 1 makes at some values of it."""
+
+    title: str
+    code: str
+    names: tuple[str, ...]
+    values: Floats  # [step]
+    densities: Floats  # [class, step]: p(c)·p(u | c)
+    marks: Floats  # [mark]
+    observations: Array  # [mark, …]
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Images made with the class of one observation and all else of another; `names` are the contents' classes."""
+
+    names: tuple[str, ...]
+    content: Array  # [content, h, w, c]
+    style: Array  # [style, h, w, c]
+    made: Array  # [content, style, h, w, c]
+
+
+@dataclass(frozen=True)
 class Pictures:
-    """Originals, each stage's reconstructions, and traversals keyed by (stage moved, stage shown)."""
+    """Originals, each stage's reconstructions, traversals keyed by (stage moved, stage shown), and classes."""
 
     originals: Array | None
     reconstructions: Mapping[int, Array]
     traversals: Mapping[tuple[int, int], Array]
     values: Mapping[int, Array]
+    classes: tuple[ClassPrior, ...] = ()
+    transfer: Transfer | None = None
 
     @property
     def are_images(self) -> bool:
@@ -241,8 +266,39 @@ def _pictures(arrays: Mapping[str, Array]) -> Pictures | None:
             case ["traversal", moved, shown] if moved.isdigit() and shown.isdigit():
                 traversals[int(moved), int(shown)] = array
     return Pictures(
-        arrays.get("originals"), dict(sorted(reconstructions.items())), dict(sorted(traversals.items())), values
+        arrays.get("originals"),
+        dict(sorted(reconstructions.items())),
+        dict(sorted(traversals.items())),
+        values,
+        _classes(arrays),
+        _transfer(arrays),
     )
+
+
+def _classes(arrays: Mapping[str, Array]) -> tuple[ClassPrior, ...]:
+    found: list[ClassPrior] = []
+    while f"classes/{len(found) + 1}/values" in arrays:
+        start = f"classes/{len(found) + 1}/"
+        part = {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
+        found.append(
+            ClassPrior(
+                str(part["title"]),
+                str(part["code"]),
+                tuple(map(str, part["names"])),
+                part["values"].astype(float),
+                part["densities"].astype(float),
+                part["marks"].astype(float),
+                part["observations"],
+            )
+        )
+    return tuple(found)
+
+
+def _transfer(arrays: Mapping[str, Array]) -> Transfer | None:
+    if "transfer/made" not in arrays:
+        return None
+    content, style, made = (arrays[f"transfer/{part}"] for part in ("content", "style", "made"))
+    return Transfer(tuple(map(str, arrays["transfer/names"])), content, style, made)
 
 
 def _metrics(entries: Mapping[str, Any], *, reads_labels: bool) -> tuple[Metric, ...]:
