@@ -40,7 +40,6 @@ class Setting:
     steps: tuple[int, int]
     big_batch: int  # Big-β-TCVAE: its batch and steps are what fits the machine
     big_steps: int
-    student_steps: int  # of Jacobian supervision
     seeds: int
     baseline_seeds: int
     images: int  # that FID is taken over; none: it is not measured
@@ -65,7 +64,6 @@ SETTINGS: dict[Scale, Setting] = {
         steps=(4, 4),
         big_batch=16,
         big_steps=4,
-        student_steps=4,
         seeds=2,
         baseline_seeds=1,
         images=0,
@@ -77,7 +75,6 @@ SETTINGS: dict[Scale, Setting] = {
         steps=(5_000, 16_000),
         big_batch=16,
         big_steps=5_000,
-        student_steps=8_000,
         seeds=3,
         baseline_seeds=1,
         images=1_000,
@@ -89,7 +86,6 @@ SETTINGS: dict[Scale, Setting] = {
         steps=(300_000, 300_000),
         big_batch=64,
         big_steps=300_000,
-        student_steps=300_000,
         seeds=10,
         baseline_seeds=10,
         images=1_000,
@@ -120,16 +116,15 @@ def trials(scale: Scale) -> list[Trial]:
     keep = tuple(max(1, round(s.steps[1] * part)) for part in POINTS)
     larger = beta_tcvae_l(stages, spec(scale)).config
     big = dataclasses.replace(big_beta_tcvae(stages, spec(scale)).config, batch_size=s.big_batch)
-    student = JacobianSupervision(
-        latents=5, width=s.second.width, batch_size=s.second.batch_size, adam=Adam(lr=3e-4, end=s.second.adam.end)
-    )
+    # Lezama's weights; rate, batch and steps are MS-VAE's second stage's, as is the width.
+    student = JacobianSupervision(latents=5, width=s.second.width, batch_size=s.second.batch_size, adam=s.second.adam)
     narrow = dataclasses.replace(s.second, width=s.second.width / 2)
     made = [Trial(OURS, s.data, stages, s.steps, seed, s.arguments, keep=keep) for seed in range(s.seeds)]
     for seed in range(s.baseline_seeds):
         made += [
             Trial(LARGER, s.data, (larger,), s.steps[:1], seed, s.arguments),
             Trial(BIG, s.data, (big,), (s.big_steps,), seed, s.arguments),
-            Trial(JACOBIAN, s.data, (s.first, student), (s.steps[0], s.student_steps), seed, s.arguments),
+            Trial(JACOBIAN, s.data, (s.first, student), s.steps, seed, s.arguments),
         ]
     return [*made, Trial(NARROW, s.data, (s.first, narrow), s.steps, 0, s.arguments, keep=keep)]
 
