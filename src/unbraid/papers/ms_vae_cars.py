@@ -116,8 +116,10 @@ def trials(scale: Scale) -> list[Trial]:
     keep = tuple(max(1, round(s.steps[1] * part)) for part in POINTS)
     larger = beta_tcvae_l(stages, spec(scale)).config
     big = dataclasses.replace(big_beta_tcvae(stages, spec(scale)).config, batch_size=s.big_batch)
-    # Lezama's weights; rate, batch and steps are MS-VAE's second stage's, as is the width.
-    student = JacobianSupervision(latents=5, width=s.second.width, batch_size=s.second.batch_size, adam=s.second.adam)
+    # Lezama's weights and rate: at 1e-3 it stays with a white picture. All else is as in MS-VAE's second stage.
+    student = JacobianSupervision(
+        latents=5, width=s.second.width, batch_size=s.second.batch_size, adam=Adam(lr=3e-4, end=s.second.adam.end)
+    )
     narrow = dataclasses.replace(s.second, width=s.second.width / 2)
     made = [Trial(OURS, s.data, stages, s.steps, seed, s.arguments, keep=keep) for seed in range(s.seeds)]
     for seed in range(s.baseline_seeds):
