@@ -12,6 +12,7 @@ import unbraid as ub
 from unbraid import methods, parted
 from unbraid.cli import main, print_scores
 from unbraid.data.base import FactorData
+from unbraid.evaluate import possible
 from unbraid.methods.gaussian import GaussianConfig
 from unbraid.report.read import read_run
 from unbraid.run import Run
@@ -137,3 +138,18 @@ def test_classes_are_scored_on_labels_that_training_was_not_shown(tmp_path: Path
     other = ub.fit(squares, methods.VAE(width=0.1), steps=1, out=tmp_path / "vae", show=False)
     with pytest.raises(ub.InputError, match="has no classes"):
         other.evaluate(["class_accuracy"], show=False)
+
+
+def test_a_prior_that_is_not_standard_has_no_elbo_terms_and_its_condition_is_put_in_words(
+    squares: FactorData, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = fitted(squares, READS, tmp_path / "run")
+    assert "elbo_terms" not in possible(run, None)
+    with pytest.raises(ub.InputError, match="elbo_terms takes the prior of the codes to be standard normal"):
+        run.evaluate(["elbo_terms"], show=False)
+    found = run.evaluate(["mig"], show=False)
+    print_scores(found)
+    details = found["identifiability"]["details"]
+    words = f"L has rank {details['rank']} of {details['needed']}"
+    assert words in " ".join(capsys.readouterr().out.split())
+    assert words in run.report().read_text(encoding="utf-8")

@@ -134,7 +134,6 @@ class BatchSource:
             self._orders[update, stream] = (epoch, order)
         return order[position * size : (position + 1) * size]
 
-
     def _no_labels(self) -> str:
         if not len(self.rows["partly-labelled"]):
             return "this method learns from labels and there are none: name labelled factors or more labels."

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unbraid import checkpoint, known_labels, methods
-from unbraid.batches import TrainingData, as_network_input, as_stored
+from unbraid.batches import TrainingData, as_network_input, as_stored, mix
 from unbraid.between import made_by_earlier_stages
 from unbraid.chain import Chain, flat, means
 from unbraid.codes import CodeTable, choose_rows, code_table, encode_batches, factor_columns
@@ -288,6 +288,7 @@ class Run:
 
         `labels` [n, factor] are for encoders that read them, NaN where unknown; given controls cannot do without.
         """
+        torch.manual_seed(mix(self.plan.seed, "reconstruct"))  # GANs and flows draw
         batches = self.parts(x, labels)
         parts = [[as_stored(y) for y in self.chain.reconstruct(batch, known)] for batch, known in batches]
         return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]

@@ -19,7 +19,6 @@ from unbraid.codes import choose_rows
 from unbraid.core import HasPrior
 from unbraid.errors import InputError
 from unbraid.metrics.score import Score
-from unbraid.ops.given import Given
 from unbraid.progress import Steps
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def refusal(run: Run, name: str) -> str | None:
         return None
     if len(stages) < 2:
         return f"{name} compares later stages with the first; this run has one stage."
-    if name == "conditioning" and codes_are_given(run):
+    if name == "conditioning" and run.plan.stages[0][0].codes_are_labels:
         return (
             f"conditioning says nothing after {run.plan.stages[0][0].name}, whose codes are the labels whatever a "
             "later stage makes of them, so that each counts 1 in M1 to M4; ask for identity_change."
@@ -96,13 +95,6 @@ def conditioning_scores(run: Run, show: bool) -> dict[str, Score]:
     arrays = [np.concatenate(part) for part in zip(*found, strict=True)]
     terms = metrics.conditioning(*arrays, seed=run.plan.seed)
     return {f"conditioning/{name}": score for name, score in terms.items()}
-
-
-def codes_are_given(run: Run) -> bool:
-    """Whether stage 1 reads codes off the labels: it then finds the same ones in everything that is made of them."""
-    one = np.arange(1)
-    posteriors = run.chain_before(2).encode(run.observations(one), run.labels(one))[0]
-    return any(isinstance(q, Given) for q in posteriors.values())
 
 
 def encoded_later(run: Run) -> list[int]:
