@@ -125,6 +125,15 @@ def test_cars3d_in_matlab_files_follows_the_list(tmp_path):
     np.testing.assert_array_equal(data.observations[row], cars["car_002_mesh"][..., 7, 3])
 
 
+def test_cars3d_prepared_at_one_size_is_read_at_another(tmp_path):
+    values = np.arange(4 * 24 * 183) % 251  # one value for each image
+    images = np.broadcast_to(values[:, None, None, None], (len(values), 4, 4, 3)).astype(np.uint8)
+    np.savez(tmp_path / "cars3d_x64.npz", images=images)
+    data = ud.load("cars3d", path=tmp_path, verify=False, size=2)
+    assert data.shape == (3, 2, 2)
+    np.testing.assert_array_equal(data.observations, images[:, :2, :2])
+
+
 def test_cars3d_from_original_files_equals_the_published_small_array(real_data, tmp_path):
     original, prepared = real_data("cars3d/original_sample.tar"), real_data("cars3d/cars3d_x64.npz")
     parts = named.cars3d({"tar": original}, ud.catalogue()["cars3d"].factors)

@@ -83,6 +83,18 @@ def test_all_objects_stay_inside_the_picture():
     assert 1 / np.sqrt(raycast.DISTANCE**2 - 1) < raycast.FIELD
 
 
-def test_number_of_objects_is_checked():
+def test_shrunk_toys_are_the_same_toys(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNBRAID_DATA", str(tmp_path))
+    small, large = load("toys", objects=1, size=32), load("toys", objects=1)
+    assert small.shape == (3, 32, 32)
+    assert small.arguments == {"objects": 1, "size": 32}
+    assert small.fingerprint != large.fingerprint
+    means = large.observations.reshape(96, 32, 2, 32, 2, 3).mean(axis=(2, 4))
+    assert np.abs(small.observations - means).mean() < 3  # of 255; the filter reaches a little beyond the 2×2
+
+
+def test_arguments_are_checked():
     with pytest.raises(InputError, match="objects=0"):
         load("toys", objects=0)
+    with pytest.raises(InputError, match="size=65"):
+        load("toys", size=65)

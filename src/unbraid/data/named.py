@@ -89,7 +89,8 @@ def cars3d(raw: Raw, factors: Sequence[Factor], size: int = 64) -> Parts:
     if path.suffix == ".npz":  # the same array, prepared
         shape, _ = formats.npz_header(path, "images")
         table, info = grid(path, shape[0], factors)
-        return Parts(tuple(shape), lambda: formats.npz_blocks(path, "images"), table, info)
+        blocks = partial(formats.npz_blocks, path, "images")
+        return Parts((shape[0], size, size, 3), lambda: (formats.resized(b, size) for b in blocks()), table, info)
     order: list[str] = []
     cars: dict[str, NDArray[np.uint8]] = {}
     wanted = re.compile(r"(^|/)cars/(list\.txt|car_\d+_mesh\.mat)$")

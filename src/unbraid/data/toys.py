@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unbraid.data import backdrop, cache, raycast, toys_animals, toys_scene
 from unbraid.data.base import Factor, FactorData
+from unbraid.data.formats import resized
 from unbraid.data.solids import Dice, standing
 from unbraid.errors import InputError
 
@@ -31,14 +32,16 @@ FAMILIES = (
 )
 
 
-def load(objects: int = OBJECTS) -> FactorData:
+def load(objects: int = OBJECTS, size: int = raycast.SIDE) -> FactorData:
     """The first `objects` toys in all 96 poses; rows go through azimuth first, then elevation, then object."""
     if not 1 <= objects <= OBJECTS:
         raise InputError(f"toys: objects={objects} is out of range; there are 1 to {OBJECTS}.")
-    poses = AZIMUTHS * len(ELEVATIONS)
-    shape = (objects * poses, raycast.SIDE, raycast.SIDE, 3)
+    if not 8 <= size <= raycast.SIDE:
+        raise InputError(f"toys: size={size} is out of range; it may be 8 to {raycast.SIDE}.")
+    stem = f"toys-v{VERSION}-{objects}" + (f"-{size}px" if size != raycast.SIDE else "")
+    shape = (objects * AZIMUTHS * len(ELEVATIONS), size, size, 3)
     images = cache.stored(
-        f"toys/toys-v{VERSION}-{objects}.npy", shape, np.uint8, lambda: drawn(objects), f"drawing {objects} toys"
+        f"toys/{stem}.npy", shape, np.uint8, lambda: drawn(objects, size), f"drawing {objects} toys"
     )
     grid = np.indices((objects, len(ELEVATIONS), AZIMUTHS)).reshape(3, -1)
     info = (
@@ -46,20 +49,21 @@ def load(objects: int = OBJECTS) -> FactorData:
         Factor("elevation", len(ELEVATIONS), "ordinal"),
         Factor("object", objects, "categorical"),
     )
+    chosen = {"objects": (objects, OBJECTS), "size": (size, raycast.SIDE)}
     return FactorData(
         "toys",
         images,
         grid[::-1].T.astype(np.float64),
         info,
-        known_fingerprint=f"toys-v{VERSION}-{objects}",
-        arguments={} if objects == OBJECTS else {"objects": objects},
+        known_fingerprint=stem,
+        arguments={name: value for name, (value, default) in chosen.items() if value != default},
     )
 
 
-def drawn(objects: int) -> Iterator[NDArray[np.uint8]]:
+def drawn(objects: int, size: int) -> Iterator[NDArray[np.uint8]]:
     """The images of each object in turn; NumPy lets threads run side by side."""
     with ThreadPoolExecutor(min(cache.cores(), 8)) as pool:
-        yield from pool.map(draw, range(objects))
+        yield from pool.map(lambda index: resized(draw(index), size), range(objects))
 
 
 def draw(index: int) -> NDArray[np.uint8]:
