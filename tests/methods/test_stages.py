@@ -222,6 +222,25 @@ def test_controls_interpolate_between_categories_and_around_circles() -> None:
     assert drawn.amax(0).tolist() == [2, 3, 4]
 
 
+@pytest.mark.parametrize("shape", [(3, 16, 16), (6,)])
+def test_z_of_ms_gan_is_heard_from_the_start(shape: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    generator = methods.MSGAN().build(DataSpec(shape, 40)).generator
+    pairs = generator.styles(torch.randn(4_000, 10))
+    scales, shifts = (torch.cat(parts, dim=1) for parts in zip(*pairs, strict=True))
+    # Over z and weights together; biases add a little.
+    for values in (scales, shifts):
+        assert values.square().mean().sub(values.mean().square()).item() == pytest.approx(1, abs=0.15)
+
+
+def test_critic_of_ms_gan_may_have_its_own_width() -> None:
+    spec = DataSpec((1, 16, 16), 40)
+    narrow, wide = (methods.MSGAN(width=0.1, critic_width=width).build(spec) for width in (0.0, 0.3))
+    count = [sum(p.numel() for p in model.critic.parameters()) for model in (narrow, wide)]
+    assert count[1] > 5 * count[0]
+    assert [p.shape for p in narrow.generator.parameters()] == [p.shape for p in wide.generator.parameters()]
+
+
 @pytest.mark.parametrize("config", [*three_stages()[1:], methods.MSGAN(width=0.1), methods.MSFlow(width=0.1)])
 def test_later_stages_keep_the_contract_on_vectors(config: MethodConfig) -> None:
     check_method(config, traces(), processes=1)

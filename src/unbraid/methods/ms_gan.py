@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
-from unbraid.config import option
+from unbraid.config import later_option, option
 from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
 from unbraid.methods.ms_vae import given
 from unbraid.nets.adain import AdainMaps, AdainVectors
@@ -29,6 +29,7 @@ class MSGAN(LaterStage):
     name: ClassVar[str] = "ms-gan"
     latents: int = option(10, "number of codes z, standard normal")
     width: float = option(1.0, "fraction of the paper's units in every layer")
+    critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's")
     adam: Adam = option(Adam(beta1=0.5), "optimiser of the generator")
     critic_adam: Adam = option(Adam(beta1=0.5), "optimiser of the critic")
 
@@ -49,10 +50,12 @@ class MSGANModel(Method):
         super().__init__()
         self.config, self.is_image = config, data.is_image
         if data.is_image:
-            self.generator: nn.Module = AdainMaps(data.shape, config.latents, config.width)
+            self.generator: AdainMaps | AdainVectors = AdainMaps(data.shape, config.latents, config.width)
         else:
             self.generator = AdainVectors(data.shape[0], config.latents, config.width)
-        self.critic = PairCritic(data.shape, data.shape, config.width)
+        # The critic sees one image at a time and misses no variety: a z that only hints at the start is never heard.
+        self.generator.styles.speak_up()
+        self.critic = PairCritic(data.shape, data.shape, config.critic_width or config.width)
 
     def make(self, y: Tensor, z: Tensor) -> Tensor:
         """G(y, z)."""

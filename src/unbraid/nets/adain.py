@@ -48,6 +48,11 @@ class Styles(nn.Module):
         pairs = zip(scales.split(self.sites, dim=1), shifts.split(self.sites, dim=1), strict=True)
         return [(1 + scale, shift) for scale, shift in pairs]
 
+    def speak_up(self) -> None:
+        """Start with scales and shifts of variance one over z ~ N(0, 1), about four times the usual deviation."""
+        nn.init.kaiming_normal_(self.hidden.weight)
+        nn.init.normal_(self.styles.weight, std=self.styles.in_features**-0.5)
+
 
 class AdainMaps(nn.Module):
     """p(x | y, z) for images (MS-VAE §3.2): y through convolutions, z through AdaIN at all seven sites.

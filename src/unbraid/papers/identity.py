@@ -16,13 +16,14 @@ from unbraid.codes import choose_rows
 from unbraid.data.base import FactorData
 from unbraid.labels import LabelBudget
 from unbraid.methods.probe import FactorProbe, FactorProbeModel
+from unbraid.papers import chains
 from unbraid.run import Run, fit
 from unbraid.stage_measures import traversed_features
 from unbraid.train import Machine
 
 FITTED_ROWS, COMPONENTS = 6_000, 64
 IDENTITIES, POSES = 100, 16
-PROBE_STEPS, PROBE_WIDTH = 1_500, 0.5
+PROBE_STEPS, PROBE_WIDTH = 3_000, 0.5
 SMALL = 1_000  # observations; for fewer (smoke scale) a few steps must do
 
 
@@ -36,10 +37,14 @@ def witness(run: Run, factor: str) -> FactorProbeModel:
     return trained
 
 
-def made_by(run: Run, factor: str) -> NDArray[np.float32]:
-    """Features [identity, pose, feature] of what a model makes as c moves and everything else stays."""
+def made_by(run: Run, factor: str, part: float = 1.0) -> NDArray[np.float32]:
+    """Features [identity, pose, feature] of what a model makes as c moves and everything else stays.
+
+    The model is as it was after this part of its last stage's training.
+    """
     features = witness(run, factor).features
-    return traversed_features(run.chain, features, identities=IDENTITIES, poses=POSES, seed=run.plan.seed)
+    chain = chains.chain_at(run, part)
+    return traversed_features(chain, features, identities=IDENTITIES, poses=POSES, seed=run.plan.seed)
 
 
 def of_data(run: Run, factor: str) -> NDArray[np.float32]:

@@ -8,8 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 import torch
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -17,15 +19,20 @@ from unbraid.batches import as_stored, mix
 from unbraid.chain import Codes, draws_of, priors
 from unbraid.codes import choose_rows
 from unbraid.core import Adam
+from unbraid.files import complete_file
 from unbraid.labels import LabelBudget
 from unbraid.methods import CGAN, MSGAN, Controls
 from unbraid.methods.control_inputs import ControlInputs
 from unbraid.papers import chains, identity, tables
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.run import Run
+from unbraid.train import read_log
 
 POSE, IDENTITY = ("azimuth", "elevation"), "object"
+COLOURS = {"CGAN": "#b5541c", "MS-GAN": "#2f6fc4"}
 SHOWN = 4  # identities of each model in the picture
+POINTS = (0.125, 0.25, 0.5)  # parts of the training of generators and critics after which identity is looked at too
+SMALL = {"size": 32}
 
 
 @dataclass(frozen=True)
@@ -35,17 +42,19 @@ class Setting:
     data: Mapping[str, Mapping[str, Any]]  # name → arguments
     width: float
     cgan_width: float  # of its generator: with twice the width it multiplies as often as MS-GAN's, which also goes down
+    critic_width: float
     first_steps: int
     steps: int
     batch: int
     lr: float
+    critic_lr: float
     seeds: int
 
 
 SETTINGS: dict[Scale, Setting] = {
-    "smoke": Setting({"toys": {"objects": 4}}, 0.05, 0.1, 3, 3, 8, 2e-4, 1),
-    "desk": Setting({"toys": {}, "cars3d": {}}, 0.25, 0.5, 1_500, 4_000, 32, 2e-4, 1),
-    "paper": Setting({"toys": {}, "cars3d": {}}, 1.0, 2.0, 50_000, 100_000, 64, 1e-4, 3),
+    "smoke": Setting({"toys": {"objects": 4}}, 0.05, 0.1, 0.05, 3, 3, 8, 2e-4, 4e-4, 1),
+    "desk": Setting({"toys": SMALL, "cars3d": SMALL}, 0.25, 0.5, 0.5, 1_500, 6_000, 32, 2e-4, 4e-4, 2),
+    "paper": Setting({"toys": {}, "cars3d": {}}, 1.0, 2.0, 1.0, 50_000, 100_000, 64, 1e-4, 1e-4, 3),
 }
 PAPER_SETTING = {
     "data": "rendered faces and chairs, with the controls of the renderer; CelebA",
@@ -60,24 +69,26 @@ PAPER_SETTING = {
 def trials(scale: Scale) -> list[Trial]:
     """Both methods on every data set from every seed, with the pose of every image given and its object never."""
     s = SETTINGS[scale]
-    adam = Adam(lr=s.lr, beta1=0.5)
-    gan: dict[str, Any] = {"batch_size": s.batch, "adam": adam, "critic_adam": adam}
+    adam, critic_adam = Adam(lr=s.lr, beta1=0.5), Adam(lr=s.critic_lr, beta1=0.5)
+    gan: dict[str, Any] = {"batch_size": s.batch, "adam": adam, "critic_adam": critic_adam}
+    gan["critic_width"] = s.critic_width
+    keep = tuple(max(1, round(s.steps * part)) for part in POINTS)
     made = []
     for seed in range(s.seeds):
         for data, arguments in s.data.items():
             controls = Controls(factors=POSE, width=max(s.width, 0.1), adam=Adam(lr=1e-3))
             for name, stages, steps in (
-                ("CGAN", (CGAN(factors=POSE, width=s.cgan_width, critic_width=s.width, **gan),), (s.steps,)),
+                ("CGAN", (CGAN(factors=POSE, width=s.cgan_width, **gan),), (s.steps,)),
                 ("MS-GAN", (controls, MSGAN(width=s.width, **gan)), (s.first_steps, s.steps)),
             ):
                 budget = LabelBudget("all", POSE)
-                made.append(Trial(f"{data}: {name}", data, stages, steps, seed, arguments, budget))
+                made.append(Trial(f"{data}: {name}", data, stages, steps, seed, arguments, budget, keep))
     return made
 
 
-def identity_change(run: Run) -> float:
-    """The share of the variance of identity features that moves with the pose."""
-    return identity.change(identity.made_by(run, IDENTITY), run.plan.seed)
+def identity_change(run: Run, part: float = 1.0) -> float:
+    """The share of the variance of identity features that moves with the pose, after a part of the training."""
+    return identity.change(identity.made_by(run, IDENTITY, part), run.plan.seed)
 
 
 def identity_change_of_data(run: Run) -> float:
@@ -122,6 +133,12 @@ def pose_of_data(run: Run, images: int = 1_000) -> float:
     return reader.share_right(np.asarray(run.data.observations[rows]), run.data.column(POSE[0])[rows])
 
 
+def critic_right(run: Run) -> float:
+    """The critic's accuracy over the second half of training: at 0.5 it is beaten and has nothing to teach."""
+    log = read_log(run.stage_folder(len(run.plan.stages)) / "log.jsonl")
+    return float(np.mean([line["critic/accuracy"] for line in log[len(log) // 2 :]]))
+
+
 def sample_fid(run: Run, images: Callable[[Run], int]) -> float:
     """FID of samples: poses as the data have them, z from its prior."""
     count = images(run)
@@ -135,7 +152,7 @@ def sample_fid(run: Run, images: Callable[[Run], int]) -> float:
 
 def images(run: Run) -> int:
     """How many images FID is taken over: none at smoke scale, whose data have few objects."""
-    return 1_000 if len(run.data) > 1_000 else 0
+    return 500 if len(run.data) > 1_000 else 0
 
 
 MEASURES: dict[str, Callable[[Run], float]] = {
@@ -146,6 +163,8 @@ MEASURES: dict[str, Callable[[Run], float]] = {
     "pose": pose_obeyed,
     "pose-data": pose_of_data,
     "fid": partial(sample_fid, images=images),
+    "critic": critic_right,
+    **{f"identity-{part:g}": partial(identity_change, part=part) for part in POINTS},
 }
 COLUMNS = {
     "identity": ("identity change", 3),
@@ -155,6 +174,7 @@ COLUMNS = {
     "pose-data": ("the data's own", 2),
     "pixels": ("share of pixels' variance", 3),
     "fid": ("FID of samples", 0),
+    "critic": ("critic is right", 2),
 }
 
 
@@ -175,6 +195,30 @@ def turned(run: Run) -> dict[str, NDArray[Any]]:
     return rows
 
 
+def curves(path: Path, finished: Sequence[Finished]) -> None:
+    """Identity change over training, a panel for each data set and a line for each run."""
+    matplotlib.use("agg")
+    names = list(dict.fromkeys(one.trial.data for one in finished))
+    figure = Figure(figsize=(4.2 * len(names), 3.2), layout="constrained")
+    for panel, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
+        runs = [one for one in finished if one.trial.data == name]
+        for one in runs:
+            method = one.trial.group.split(": ")[1]
+            steps = [*one.trial.keep, one.trial.steps[-1]]
+            values = [one.figures[f"identity-{part:g}"] for part in POINTS] + [one.figures["identity"]]
+            label = method if one.trial.seed == 0 else None
+            panel.plot(steps, values, "o-", ms=3, lw=1.2, color=COLOURS[method], label=label)
+        panel.axhline(runs[0].figures["identity-data"], color="0.5", lw=1, ls="--", label="the data's own")
+        panel.set(title=name, xlabel="steps", xscale="log", xticks=steps, xticklabels=[f"{step:,}" for step in steps])
+        panel.minorticks_off()
+        panel.set_ylim(bottom=0)
+        panel.grid(alpha=0.25)
+    figure.axes[0].set_ylabel("identity change")
+    figure.axes[0].legend(frameon=False, fontsize=8)
+    with complete_file(path) as file:
+        figure.savefig(file, format="png", dpi=130)
+
+
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
     """The comparison as Markdown, with turned objects beside it."""
     s = SETTINGS[scale]
@@ -184,11 +228,14 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         for name, made in turned(Run.open(runs[0].folder)).items()
     ]
     chains.grid(folder / f"{stem}.png", rows)
+    curves(folder / f"{stem}-curves.png", finished)
     ours = {
-        "data": " and ".join(s.data),
+        "data": " and ".join(s.data) + "".join({f", {a['size']}×{a['size']}" for a in s.data.values() if "size" in a}),
         "given": "azimuth and elevation of every image, its object never",
-        "networks": f"the same, width {s.width:g} and, for CGAN's generator, {s.cgan_width:g}; 10 z",
-        "steps": f"{s.steps:,}, batch {s.batch}; Adam {s.lr:g}, β₁ 0.5; MS-GAN's first stage {s.first_steps:,}",
+        "networks": f"the same, width {s.width:g}, of CGAN's generator {s.cgan_width:g}, of critics "
+        f"{s.critic_width:g}; 10 z",
+        "steps": f"{s.steps:,}, batch {s.batch}; Adam {s.lr:g}, critics {s.critic_lr:g}, β₁ 0.5; "
+        f"MS-GAN's first stage {s.first_steps:,}",
         "measure": "identity change: see below",
         "seeds": str(s.seeds),
     }
@@ -217,9 +264,13 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "ignore. "
             "Two trivial answers would look good: variety, how much identities differ at all, in parts of the data's, "
             "guards against an idle z; «pose as asked», the share of made images whose azimuth is that of the nearest "
-            "image of the data to within one step of 24 (chance 0.125), against an idle c.",
+            "image of the data to within one step of 24 (chance 0.125), against an idle c. FID is of "
+            "500 samples. The last column is the critic's accuracy over the second half of training: at 0.5 it would "
+            "be beaten and have nothing to teach.",
             "",
             tables.summary(finished, COLUMNS),
+            "",
+            f"![identity change over training]({stem}-curves.png)",
             "",
             f"![objects turned: one row for each z]({stem}.png)",
             "",
