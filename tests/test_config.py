@@ -9,10 +9,10 @@ from unbraid import methods
 from unbraid.config import digest, from_json, to_json
 from unbraid.core import Adam
 from unbraid.errors import InputError
+from unbraid.fitting import fit
 from unbraid.labels import LabelBudget
 from unbraid.options import command_line, configure
 from unbraid.plan import Plan, unfinished_schedules
-from unbraid.run import fit
 
 
 @pytest.mark.parametrize("cls", methods.METHODS, ids=lambda cls: cls.name)

@@ -14,10 +14,11 @@ from unbraid.core import DataSpec, MethodConfig
 from unbraid.data.base import Factor
 from unbraid.errors import InputError
 from unbraid.evaluate import evaluate, outputs, possible, steering_codes
+from unbraid.fitting import fit
 from unbraid.methods.probe import FactorProbe
 from unbraid.metrics import downstream_by_stage, identity_change
 from unbraid.pictures import write_pictures
-from unbraid.run import Run, fit
+from unbraid.run import Run
 from unbraid.stage_measures import MEASURES, conditioning_scores, traversed_features
 
 SPEC = DataSpec((3, 16, 16), 48, (Factor("place", 4, "categorical"),), ((0.0, 3.0),))

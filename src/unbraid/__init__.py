@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from unbraid import data, methods, metrics
     from unbraid.contract import check_method
     from unbraid.estimator import Disentangler
+    from unbraid.fitting import fit
     from unbraid.labels import LabelBudget
-    from unbraid.run import Run, fit
+    from unbraid.run import Run
 
 __all__ = [
     "Disentangler",
@@ -35,7 +36,7 @@ _HOME = {
     "Disentangler": "unbraid.estimator",
     "LabelBudget": "unbraid.labels",
     "Run": "unbraid.run",
-    "fit": "unbraid.run",
+    "fit": "unbraid.fitting",
     "check_method": "unbraid.contract",
 }
 

@@ -35,8 +35,8 @@ def fit(words: Sequence[str]) -> None:
     known, rest = parser.parse_known_args(words)
 
     from unbraid import data, methods, options
+    from unbraid.fitting import fit as fit_run
     from unbraid.labels import LabelBudget
-    from unbraid.run import fit as fit_run
 
     given = list(options.pairs(rest))
     stages = [methods.by_name(name) for name in known.method]

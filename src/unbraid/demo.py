@@ -9,8 +9,8 @@ from rich.console import Console
 
 from unbraid.core import Adam
 from unbraid.data import load
+from unbraid.fitting import fit
 from unbraid.methods import MSVAE, BetaTCVAE
-from unbraid.run import fit
 
 # Chosen for two cores and some minutes; the paper trains far longer, at full width and a lower rate.
 FIRST = BetaTCVAE(beta=6.0, width=0.5, adam=Adam(lr=5e-4))

@@ -23,7 +23,7 @@ from unbraid.data.arrays import columns_of
 from unbraid.data.base import FactorData
 from unbraid.data.factors import factor_table
 from unbraid.errors import InputError
-from unbraid.run import fit
+from unbraid.fitting import fit
 from unbraid.train import Machine
 
 

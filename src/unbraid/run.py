@@ -1,10 +1,7 @@
-"""A run is a directory: what is written, resumed and reused."""
+"""A run is a directory: what it holds, and what its trained stages make of observations."""
 
 from __future__ import annotations
 
-import dataclasses
-import logging
-import time
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -21,56 +18,18 @@ from unbraid.between import made_by_earlier_stages
 from unbraid.chain import Chain, flat, means
 from unbraid.codes import CodeTable, choose_rows, code_table, encode_batches, factor_columns
 from unbraid.config import from_json
-from unbraid.core import HasTarget, Method, MethodConfig
+from unbraid.core import Method, MethodConfig
 from unbraid.data import load as load_data
 from unbraid.data.base import FactorData
 from unbraid.errors import InputError
-from unbraid.files import link, read_json, write_arrays, write_json
-from unbraid.labels import LabelBudget, LabelPlan
-from unbraid.options import command_line
-from unbraid.plan import FORMAT, Plan, differences, unfinished_schedules
+from unbraid.files import read_json, write_arrays
+from unbraid.labels import LabelPlan
+from unbraid.plan import FORMAT, Plan
 from unbraid.progress import Steps
 from unbraid.tensors import read_tensors
-from unbraid.train import Job, Machine, environment, train
 
 ENCODE_BATCH = 256
 ENCODED_ROWS = 50_000  # of a larger data set, a random part of this size is encoded unless more are asked for
-_log = logging.getLogger("unbraid")
-
-
-def fit(
-    data: FactorData | str | Path,
-    method: MethodConfig | Sequence[MethodConfig],
-    *,
-    steps: int | Sequence[int] = 20_000,
-    seed: int = 0,
-    labels: LabelBudget | str | int | None = None,
-    out: str | Path | None = None,
-    machine: Machine | None = None,
-    show: bool = True,
-    command: str | None = None,
-) -> Run:
-    """Train one method, or several stages in order, and return the run.
-
-    What the directory `out` already holds of this very run is kept: finished stages are skipped, an unfinished one
-    goes on where it stopped. A first stage that another run beside it has finished is reused. Methods that learn from
-    labels see all of them unless `labels` says how many (256, "0.5%") and of which factors (`LabelBudget`).
-    """
-    if not isinstance(data, FactorData):
-        data = load_data(data)
-    configs = [method] if isinstance(method, MethodConfig) else list(method)
-    counts = [steps] * len(configs) if isinstance(steps, int) else list(steps)
-    budget = labels if isinstance(labels, LabelBudget | None) else LabelBudget(labels)
-    plan = Plan.check(data, configs, counts, seed, budget)
-    if show:
-        for sentence in unfinished_schedules(plan):
-            _log.warning(sentence)
-    folder = Path(out) if out is not None else Path("runs") / plan.default_name
-    run = Run(folder, plan, data)
-    run.begin(command, machine or Machine())
-    for number in range(1, len(configs) + 1):
-        run.train_stage(number, machine or Machine(), show=show)
-    return run
 
 
 class Run:
@@ -152,38 +111,6 @@ class Run:
         method.to(device=self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         return method.eval().requires_grad_(False)
 
-    def begin(self, command: str | None, machine: Machine) -> None:
-        """Write the configuration, or check that the one which is there is this one."""
-        path = self.folder / "config.json"
-        if path.is_file():
-            there = read_json(path)
-            changes = differences({key: there.get(key) for key in self.plan.to_json()}, self.plan.to_json())
-            if changes:
-                what = "; ".join(changes[:2])
-                raise InputError(f"{str(self.folder)!r} holds another run ({what}); choose another --out or delete it.")
-            return
-        if command is None and self.plan.data["arguments"] is not None:
-            command = command_line(self.plan.data, self.plan.stages, self.plan.seed, self.plan.labels)
-        write_json(path, self.plan.to_json() | {"command": command})
-        write_json(self.folder / "environment.json", environment(machine))
-
-    def train_stage(self, number: int, machine: Machine, *, show: bool = True) -> None:
-        """Train a stage, unless it is finished here or beside this run."""
-        config, steps = self.plan.stages[number - 1]
-        title = f"stage {number} · {config.name}" if len(self.plan.stages) > 1 else config.name
-        if self.is_finished(number):
-            _log.info("%s is finished: skipped", title)
-            return
-        if self._reuse(number):
-            return
-        source = self.training_data(number, *(self.conditioning(number, show=show) if number > 1 else ()))
-        source = dataclasses.replace(source, data=target_data(self.data, config))
-        job = Job(config, source, steps, self.plan.seed, self.plan.key(number), self.stage_folder(number))
-        began = time.monotonic()
-        train(job, machine, show=show, title=title)
-        tensors, _ = read_tensors(job.folder / checkpoint.WEIGHTS)
-        self._record(number, seconds=time.monotonic() - began, parameters=sum(t.numel() for t in tensors.values()))
-
     def training_data(
         self,
         number: int,
@@ -211,29 +138,6 @@ class Run:
         if self.plan.labels is None:
             return np.empty((len(self.data), 0))
         return self.plan.labels.visible(self.data, self.plan.seed)
-
-    def _record(self, number: int, **facts: Any) -> None:
-        config, steps = self.plan.stages[number - 1]
-        record = {"key": self.plan.key(number)} | methods.describe(config) | {"steps": steps, "seed": self.plan.seed}
-        record |= {"labels": known_labels.labels_read(self, number), "reused_from": None}
-        write_json(self.stage_folder(number) / "stage.json", record | facts)
-
-    def _reuse(self, number: int) -> bool:
-        """Take a finished stage from a run beside this one, if one has the same key."""
-        for path in sorted(self.folder.parent.glob("*/stage-*/stage.json")):
-            record = read_json(path)
-            if record.get("key") != self.plan.key(number) or path.parent == self.stage_folder(number):
-                continue
-            here = self.stage_folder(number)
-            here.mkdir(parents=True, exist_ok=True)
-            for file in path.parent.iterdir():
-                if file.name != "stage.json" and not file.name.startswith("."):
-                    link(file, here / file.name)
-            facts = {name: record[name] for name in ("seconds", "parameters")}
-            self._record(number, **facts, reused_from=path.parent.parent.name)
-            _log.info("stage %d is the one of %s: reused", number, path.parent.parent)
-            return True
-        return False
 
     def conditioning(
         self, number: int, *, show: bool = True
@@ -340,15 +244,6 @@ class Run:
             batch = torch.from_numpy(np.ascontiguousarray(x[start : start + ENCODE_BATCH]))
             known = torch.from_numpy(table[start : start + ENCODE_BATCH]).to(self.device)
             yield as_network_input(batch, self.device), known
-
-
-def target_data(data: FactorData, config: MethodConfig) -> FactorData:
-    """The data set as a stage is trained on it: with a given target in place of its observations, if it names one."""
-    if not isinstance(config, HasTarget) or not config.target:
-        return data
-    made = data.targets[config.target]()
-    # Not what `load` would give, so nothing may take it for that.
-    return dataclasses.replace(data, observations=made, arguments=None, known_fingerprint=None, targets={})
 
 
 def check_observations(x: NDArray[Any], data: FactorData) -> None:

@@ -11,9 +11,9 @@ from unbraid.chain import Chain
 from unbraid.contract import small_images
 from unbraid.core import Batch, DataSpec
 from unbraid.data.base import FactorData
+from unbraid.fitting import fit
 from unbraid.methods.ms_flow import log_density
 from unbraid.ops import logit_space
-from unbraid.run import fit
 
 PLANE = DataSpec((2,), 100)
 

@@ -14,9 +14,10 @@ from unbraid.contract import check_method
 from unbraid.core import Batch, DataSpec, LaterStage, MethodConfig
 from unbraid.data.base import Factor, FactorData
 from unbraid.errors import InputError
+from unbraid.fitting import fit
 from unbraid.methods.jacobian import cross_covariance
 from unbraid.nets.adain import AdainMaps
-from unbraid.run import Run, fit
+from unbraid.run import Run
 
 SPEC = DataSpec((3, 16, 16), 48)
 SMALL = {"width": 0.1}

@@ -49,8 +49,8 @@ def test_a_traversal_moves_one_variable_and_holds_the_rest(name: str) -> None:
 
 def test_inferred_codes_are_those_of_the_last_stage(tmp_path: Path) -> None:
     trial = STUDY.trials("smoke")[0]
+    from unbraid.fitting import fit
     from unbraid.papers.ms_vae_pendulum import held_out
-    from unbraid.run import fit
 
     run = fit("pendulum", trial.stages, steps=1, labels=trial.labels, out=tmp_path / "run", show=False)
     assert isinstance(run, Run)

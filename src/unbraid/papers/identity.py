@@ -14,10 +14,11 @@ from torch import Tensor
 from unbraid import metrics
 from unbraid.codes import choose_rows
 from unbraid.data.base import FactorData
+from unbraid.fitting import fit
 from unbraid.labels import LabelBudget
 from unbraid.methods.probe import FactorProbe, FactorProbeModel
 from unbraid.papers import chains
-from unbraid.run import Run, fit
+from unbraid.run import Run
 from unbraid.stage_measures import traversed_features
 from unbraid.train import Machine
 

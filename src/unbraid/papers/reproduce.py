@@ -16,9 +16,9 @@ from joblib import Parallel, cpu_count, delayed
 from unbraid.data import load
 from unbraid.errors import InputError, unknown
 from unbraid.files import read_json, write_json, write_text
+from unbraid.fitting import fit
 from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
 from unbraid.progress import Steps
-from unbraid.run import fit
 from unbraid.train import Machine, read_log
 
 # What follows this line in a result is written by hand and kept when the rest is made again.
