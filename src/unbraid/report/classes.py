@@ -9,9 +9,9 @@ from markupsafe import Markup
 from PIL import Image
 
 from unbraid.report import charts
+from unbraid.report.content import ClassPrior, RunFiles, Transfer
 from unbraid.report.figures import grid
 from unbraid.report.pictures import PAD, Strip, sheet_strip, stage_names, strip
-from unbraid.report.read import ClassPrior, RunFiles, Transfer
 
 COLOURS = 5  # of the page, for series of any kind
 GAP = 0.2  # of a frame, between what transfers are made of and what is made

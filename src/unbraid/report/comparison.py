@@ -14,9 +14,10 @@ from markupsafe import Markup
 from unbraid.errors import InputError
 from unbraid.files import write_bytes
 from unbraid.report import charts, facts, scores, words
+from unbraid.report.content import Metric, RunFiles
 from unbraid.report.page import render
 from unbraid.report.pictures import Reconstructions, TraversalGroup, reconstructions, traversals
-from unbraid.report.read import Metric, RunFiles, read_run
+from unbraid.report.read import read_run
 
 SERIES = 5
 

@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 
 from unbraid.report import charts, words
-from unbraid.report.read import RunFiles, Stage
+from unbraid.report.content import RunFiles, Stage
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from pathlib import PurePath
 from typing import Any
 
 from unbraid.report import scores, words
+from unbraid.report.content import WITH, Metric, RunFiles, Stage
 from unbraid.report.pictures import IN_USE
-from unbraid.report.read import WITH, Metric, RunFiles, Stage
 
 Rows = tuple[tuple[str, str], ...]
 DISENTANGLEMENT = ("mig", "factor_score", "dci", "dci_disentanglement", "sap", "beta_score", "mcc")

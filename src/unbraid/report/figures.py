@@ -17,8 +17,9 @@ from PIL import Image, ImageDraw, ImageFont
 from unbraid.errors import InputError
 from unbraid.files import write_bytes
 from unbraid.report import words
+from unbraid.report.content import RunFiles
 from unbraid.report.order import by_information
-from unbraid.report.read import RunFiles, read_run
+from unbraid.report.read import read_run
 
 Array = NDArray[Any]
 INK, FAINT, PAPER = (28, 29, 31), (118, 122, 130), (255, 255, 255)

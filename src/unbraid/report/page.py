@@ -13,9 +13,10 @@ from unbraid.files import write_bytes
 from unbraid.label_use import HEADS
 from unbraid.report import facts
 from unbraid.report.classes import classes
+from unbraid.report.content import RunFiles
 from unbraid.report.curves import curve_groups
 from unbraid.report.pictures import reconstructions, traversals
-from unbraid.report.read import RunFiles, read_run
+from unbraid.report.read import read_run
 from unbraid.report.scores import SERIES, heat_map, reads_labels, score_rows
 
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from unbraid.report import charts, words
+from unbraid.report.content import Pictures, RunFiles
 from unbraid.report.figures import data_uri, grid
 from unbraid.report.order import by_information
-from unbraid.report.read import Pictures, RunFiles
 
 Array = NDArray[Any]
 PAD = 2

@@ -6,130 +6,27 @@ import json
 import math
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unbraid.errors import InputError
 from unbraid.label_use import label_use
-
-WITH = "with-labels/"  # before the names, on a page, of scores for which labels were read at test time
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One stage: what it was asked to do, what it cost, and its log as term → (steps, values)."""
-
-    number: int
-    method: str
-    options: Mapping[str, Any]
-    steps: int | None
-    parameters: int | None = None
-    seconds: float | None = None
-    reused_from: str | None = None
-    paper: Mapping[str, Any] = field(default_factory=dict)
-    labels: Mapping[str, Any] = field(default_factory=dict)
-    curves: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Latents:
-    """The latents of one stage: names, mean KL of each in nats (where known), codes [n, d]."""
-
-    names: tuple[str, ...]
-    information: Floats | None
-    codes: Array
-
-
-@dataclass(frozen=True)
-class Factors:
-    """The factor table that goes with the codes."""
-
-    names: tuple[str, ...]
-    kinds: tuple[str, ...]
-    table: Floats
-
-
-@dataclass(frozen=True)
-class ClassPrior:
-    """One discrete variable: the prior of one of its codes by class, and what stage 1 makes at some values of it."""
-
-    title: str
-    code: str
-    names: tuple[str, ...]
-    values: Floats  # [step]
-    densities: Floats  # [class, step]: p(c)·p(u | c)
-    marks: Floats  # [mark]
-    observations: Array  # [mark, …]
-
-
-@dataclass(frozen=True)
-class Transfer:
-    """Images made with the class of one observation and all else of another; `names` are the contents' classes."""
-
-    names: tuple[str, ...]
-    content: Array  # [content, h, w, c]
-    style: Array  # [style, h, w, c]
-    made: Array  # [content, style, h, w, c]
-
-
-@dataclass(frozen=True)
-class Pictures:
-    """Originals, each stage's reconstructions, traversals keyed by (stage moved, stage shown), and classes."""
-
-    originals: Array | None
-    reconstructions: Mapping[int, Array]
-    traversals: Mapping[tuple[int, int], Array]
-    values: Mapping[int, Array]
-    classes: tuple[ClassPrior, ...] = ()
-    transfer: Transfer | None = None
-
-    @property
-    def are_images(self) -> bool:
-        """Whether observations are images [h, w, c]; otherwise they are vectors."""
-        if self.originals is not None:
-            return self.originals.ndim == 4
-        return all(array.ndim == 5 for array in self.traversals.values())
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One entry of metrics.json."""
-
-    name: str
-    value: float
-    interval: tuple[float, float] | None
-    details: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class RunFiles:
-    """Everything that a report may show of one run; absent parts are None or empty."""
-
-    directory: Path
-    config: Mapping[str, Any]
-    environment: Mapping[str, Any]
-    stages: tuple[Stage, ...]
-    latents: Mapping[int, Latents]
-    factors: Factors | None
-    pictures: Pictures | None
-    metrics: tuple[Metric, ...]
-    metric_settings: Mapping[str, Any]
-
-    @property
-    def name(self) -> str:
-        """The directory's own name."""
-        return self.directory.resolve().name
-
-    @property
-    def data(self) -> Mapping[str, Any]:
-        """What config.json says of the data."""
-        return _mapping(self.config.get("data"))
+from unbraid.report.content import (
+    WITH,
+    Array,
+    ClassPrior,
+    Factors,
+    Floats,
+    Latents,
+    Metric,
+    Pictures,
+    RunFiles,
+    Stage,
+    Transfer,
+    as_mapping,
+)
 
 
 def read_run(directory: Path) -> RunFiles:
@@ -137,26 +34,22 @@ def read_run(directory: Path) -> RunFiles:
     directory = Path(directory)
     if not (directory / "config.json").is_file():
         raise InputError(f"'{directory}' is not a run directory: it has no config.json. Make one with `unbraid fit`.")
-    config = _mapping(_json(directory / "config.json"))
+    config = as_mapping(_json(directory / "config.json"))
     entries = config.get("stages") or []
-    stages = tuple(_stage(directory, i, _mapping(entry)) for i, entry in enumerate(entries, start=1))
+    stages = tuple(_stage(directory, i, as_mapping(entry)) for i, entry in enumerate(entries, start=1))
     codes = _arrays(directory / "codes.npz")
-    metrics = _mapping(_json(directory / "metrics.json"))
+    metrics = as_mapping(_json(directory / "metrics.json"))
     return RunFiles(
         directory=directory,
         config=config,
-        environment=_mapping(_json(directory / "environment.json")),
+        environment=as_mapping(_json(directory / "environment.json")),
         stages=stages,
         latents=_latents(codes, len(stages)),
         factors=_factors(codes),
         pictures=_pictures(_arrays(directory / "pictures.npz")),
         metrics=_metrics(metrics, reads_labels=any(stage.labels.get("test") is True for stage in stages)),
-        metric_settings=_mapping(metrics.get("_")),
+        metric_settings=as_mapping(metrics.get("_")),
     )
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _json(path: Path) -> Any:
@@ -182,17 +75,17 @@ def _arrays(path: Path) -> dict[str, Array]:
 
 def _stage(directory: Path, number: int, entry: Mapping[str, Any]) -> Stage:
     home = directory / f"stage-{number}"
-    done = _mapping(_json(home / "stage.json"))
+    done = as_mapping(_json(home / "stage.json"))
     return Stage(
         number=number,
         method=str(entry.get("method", done.get("method", "?"))),
-        options=_mapping(entry.get("options", done.get("options"))),
+        options=as_mapping(entry.get("options", done.get("options"))),
         steps=entry.get("steps", done.get("steps")),
         parameters=done.get("parameters"),
         seconds=done.get("seconds"),
         reused_from=done.get("reused_from"),
-        paper=_mapping(entry.get("paper")),
-        labels=_mapping(entry.get("labels", done.get("labels"))),
+        paper=as_mapping(entry.get("paper")),
+        labels=as_mapping(entry.get("labels", done.get("labels"))),
         curves=_curves(home / "log.jsonl"),
     )
 
@@ -310,7 +203,7 @@ def _metrics(entries: Mapping[str, Any], *, reads_labels: bool) -> tuple[Metric,
         if reads_labels:
             metric, with_labels = label_use(name)
             name = f"{WITH}{metric}" if with_labels else metric
-        found.append(_metric(name, _mapping(entry)))
+        found.append(_metric(name, as_mapping(entry)))
     return tuple(found)
 
 
@@ -321,5 +214,5 @@ def _metric(name: str, entry: Mapping[str, Any]) -> Metric:
         name,
         math.nan if value is None else float(value),
         None if interval is None or None in interval else (float(interval[0]), float(interval[1])),
-        _mapping(entry.get("details")),
+        as_mapping(entry.get("details")),
     )

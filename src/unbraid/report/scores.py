@@ -15,8 +15,8 @@ from unbraid.errors import InputError
 from unbraid.metrics import mutual_information_matrix
 from unbraid.metrics.score import verdict
 from unbraid.report import charts, words
+from unbraid.report.content import WITH, Metric, RunFiles
 from unbraid.report.order import by_information
-from unbraid.report.read import WITH, Metric, RunFiles
 from unbraid.report.svg import nice_step
 
 
