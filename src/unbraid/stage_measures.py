@@ -155,23 +155,27 @@ def moved_groups(chain: Chain) -> list[str]:
 
 @torch.inference_mode()
 def traversed_features(
-    chain: Chain, features: Callable[[Tensor], Tensor], *, identities: int = 100, poses: int = POSES, seed: int = 0
+    chain: Chain,
+    features: Callable[[Tensor], Tensor],
+    *,
+    identities: int = 100,
+    poses: int = POSES,
+    seed: int = 0,
+    batch: int = BATCH,
 ) -> NDArray[np.float32]:
     """Features [identity, pose, feature] of what a chain makes as c moves and everything else stays.
 
-    What c is, `moved_groups` says. Poses are drawn once and shared by all identities.
+    What c is, `moved_groups` says. Poses are drawn once and shared by all identities. A `batch` of as many images as
+    there are poses holds those of one identity.
     """
     torch.manual_seed(mix(seed, "identity"))
     fixed = [draws_of(priors(stage).prior(identities)) for stage in chain.stages]
-    moved = draws_of(priors(chain.stages[0]).prior(poses))
-    parts = []
-    for pose in range(poses):
-        first: Codes = fixed[0] | {key: moved[key][pose].expand(identities, -1) for key in moved_groups(chain)}
-        made = []
-        for start in range(0, identities, BATCH):
-            rows = slice(start, start + BATCH)
-            codes = [{key: value[rows] for key, value in group.items()} for group in (first, *fixed[1:])]
-            made.append(features(chain.decode(codes)[-1]).float().cpu())
-        parts.append(torch.cat(made))
-    stacked: NDArray[np.float32] = torch.stack(parts, dim=1).numpy()
+    drawn = draws_of(priors(chain.stages[0]).prior(poses))
+    moved = {key: drawn[key] for key in moved_groups(chain)}
+    made = []
+    for rows in torch.arange(identities * poses).split(batch):
+        kept: list[Codes] = [{key: value[rows // poses] for key, value in group.items()} for group in fixed]
+        kept[0] |= {key: value[rows % poses] for key, value in moved.items()}
+        made.append(features(chain.decode(kept)[-1]).float().cpu())
+    stacked: NDArray[np.float32] = torch.cat(made).unflatten(0, (identities, poses)).numpy()
     return stacked

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
 from unbraid import metrics
 from unbraid.codes import choose_rows
@@ -123,3 +125,28 @@ def test_poses_are_read_off_the_nearest_image_and_neighbours_on_the_circle_count
     assert reader.share_right(images, lights) == 1
     assert reader.share_right(images, (lights + 1) % 8) == 1, "7 and 0 are neighbours"
     assert reader.share_right(images, (lights + 2) % 8) == 0
+
+
+def test_batch_norm_on_a_traversal_takes_away_what_its_poses_share() -> None:
+    torch.manual_seed(0)
+    generator = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4)).eval()
+    kept = {name: value.clone() for name, value in generator.state_dict().items() if "running" in name}
+    poses = torch.linspace(-1, 1, 5)
+    first, second = (torch.stack((poses, torch.full_like(poses, z)), dim=1) for z in (-2.0, 2.0))
+    apart = (generator(first) - generator(second)).abs().mean().item()
+    with identity.batch_statistics(generator):
+        torch.testing.assert_close(
+            generator(first), generator(second), rtol=0, atol=1e-4
+        )  # z is what the batch has in common
+    assert apart > 0.1
+    assert (generator(first) - generator(second)).abs().mean().item() == pytest.approx(apart)
+    for name, value in kept.items():
+        torch.testing.assert_close(generator.state_dict()[name], value)
+
+
+def test_ms_gan_makes_the_same_of_one_identity_or_many_at_once(tmp_path: Path) -> None:
+    trial = next(trial for trial in ms_vae_gan.trials("smoke") if "MS-GAN" in trial.group)
+    data = load(trial.data, **trial.arguments)
+    run = fit(data, trial.stages, steps=trial.steps, labels=trial.labels, out=tmp_path / "run", show=False)
+    alone = identity.made_as_one_batch(run, ms_vae_gan.IDENTITY)
+    np.testing.assert_allclose(alone, identity.made_by(run, ms_vae_gan.IDENTITY), atol=1e-5)

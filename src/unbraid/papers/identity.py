@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsClassifier
-from torch import Tensor
+from torch import Tensor, nn
 
 from unbraid import metrics
 from unbraid.codes import choose_rows
@@ -23,7 +25,7 @@ from unbraid.stage_measures import traversed_features
 from unbraid.train import Machine
 
 FITTED_ROWS, COMPONENTS = 6_000, 64
-IDENTITIES, POSES = 100, 16
+IDENTITIES, POSES = 200, 32
 PROBE_STEPS, PROBE_WIDTH = 3_000, 0.5
 SMALL = 1_000  # observations; for fewer (smoke scale) a few steps must do
 
@@ -46,6 +48,28 @@ def made_by(run: Run, factor: str, part: float = 1.0) -> NDArray[np.float32]:
     features = witness(run, factor).features
     chain = chains.chain_at(run, part)
     return traversed_features(chain, features, identities=IDENTITIES, poses=POSES, seed=run.plan.seed)
+
+
+def made_as_one_batch(run: Run, factor: str) -> NDArray[np.float32]:
+    """The same with all poses of an identity made as one batch, whose own statistics batch norm is given."""
+    features, shape = witness(run, factor).features, {"identities": IDENTITIES, "poses": POSES}
+    with batch_statistics(run.chain.stages[-1]):
+        return traversed_features(run.chain, features, **shape, seed=run.plan.seed, batch=POSES)
+
+
+@contextmanager
+def batch_statistics(model: nn.Module) -> Iterator[None]:
+    """Batch norm as in training, without learning anything from it."""
+    norms = [(part, part.momentum) for part in model.modules() if isinstance(part, nn.BatchNorm1d | nn.BatchNorm2d)]
+    for norm, _ in norms:
+        norm.train()
+        norm.momentum = 0.0  # of its averages, which stay
+    try:
+        yield
+    finally:
+        for norm, momentum in norms:
+            norm.eval()
+            norm.momentum = momentum
 
 
 def of_data(run: Run, factor: str) -> NDArray[np.float32]:

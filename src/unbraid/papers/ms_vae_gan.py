@@ -91,14 +91,19 @@ def identity_change(run: Run, part: float = 1.0) -> float:
     return identity.change(identity.made_by(run, IDENTITY, part), run.plan.seed)
 
 
+def identity_change_in_batches(run: Run) -> float:
+    """The same when the poses of one z are made as one batch, whose own statistics batch norm is given."""
+    return identity.change(identity.made_as_one_batch(run, IDENTITY), run.plan.seed)
+
+
 def identity_change_of_data(run: Run) -> float:
     """The same of the data: what the witness itself cannot ignore."""
     return identity.change(identity.of_data(run, IDENTITY))
 
 
-def variety(run: Run) -> float:
+def variety(run: Run, made_by: Callable[[Run, str], NDArray[np.float32]] = identity.made_by) -> float:
     """How much identities differ, in parts of how much the data's do; 0: z does nothing."""
-    return identity.variety(identity.made_by(run, IDENTITY)) / identity.variety(identity.of_data(run, IDENTITY))
+    return identity.variety(made_by(run, IDENTITY)) / identity.variety(identity.of_data(run, IDENTITY))
 
 
 def pixel_change(run: Run) -> float:
@@ -159,6 +164,8 @@ MEASURES: dict[str, Callable[[Run], float]] = {
     "identity": identity_change,
     "identity-data": identity_change_of_data,
     "variety": variety,
+    "identity-batch": identity_change_in_batches,
+    "variety-batch": partial(variety, made_by=identity.made_as_one_batch),
     "pixels": pixel_change,
     "pose": pose_obeyed,
     "pose-data": pose_of_data,
@@ -167,9 +174,11 @@ MEASURES: dict[str, Callable[[Run], float]] = {
     **{f"identity-{part:g}": partial(identity_change, part=part) for part in POINTS},
 }
 COLUMNS = {
-    "identity": ("identity change", 3),
-    "identity-data": ("the data's own", 3),
-    "variety": ("variety, data = 1", 2),
+    "identity-batch": ("identity change, each z a batch", 3),
+    "variety-batch": ("variety", 2),
+    "identity": ("identity change, averages of training", 3),
+    "variety": ("variety", 2),
+    "identity-data": ("the data's own change", 3),
     "pose": ("pose as asked", 2),
     "pose-data": ("the data's own", 2),
     "pixels": ("share of pixels' variance", 3),
@@ -261,12 +270,15 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "network that the data taught to tell objects whatever their pose "
             f"(features before its last layer; {identity.PROBE_STEPS:,} steps). The figure is the share of these "
             "features' variance that comes with the pose, lower is better; the data's own is what the network cannot "
-            "ignore. "
+            "ignore. It is taken twice. «Each z a batch»: the poses of one z are made together, with batch norm as in "
+            "training, on the statistics of what it is given. «Averages of training»: batch norm runs on the averages "
+            "that it kept. MS-GAN's generator has no batch norm and makes the same either way.",
+            "",
             "Two trivial answers would look good: variety, how much identities differ at all, in parts of the data's, "
             "guards against an idle z; «pose as asked», the share of made images whose azimuth is that of the nearest "
-            "image of the data to within one step of 24 (chance 0.125), against an idle c. FID is of "
-            "500 samples. The last column is the critic's accuracy over the second half of training: at 0.5 it would "
-            "be beaten and have nothing to teach.",
+            "image of the data to within one step of 24 (chance 0.125), against an idle c. FID is of 500 samples. The "
+            "last column is the critic's accuracy over the second half of training: at 0.5 it would be beaten and have "
+            "nothing to teach.",
             "",
             tables.summary(finished, COLUMNS),
             "",
