@@ -30,6 +30,11 @@ PROBE_STEPS, PROBE_WIDTH = 3_000, 0.5
 SMALL = 1_000  # observations; for fewer (smoke scale) a few steps must do
 
 
+def counts(run: Run) -> tuple[int, int]:
+    """How many identities are turned into how many poses."""
+    return (IDENTITIES, POSES) if len(run.data) > SMALL else (8, 4)
+
+
 def witness(run: Run, factor: str) -> FactorProbeModel:
     """A network that data taught to tell objects in any pose, the same for all runs on them; kept in the run."""
     steps = PROBE_STEPS if len(run.data) > SMALL else 3
@@ -45,16 +50,18 @@ def made_by(run: Run, factor: str, part: float = 1.0) -> NDArray[np.float32]:
 
     The model is as it was after this part of its last stage's training.
     """
-    features = witness(run, factor).features
-    chain = chains.chain_at(run, part)
-    return traversed_features(chain, features, identities=IDENTITIES, poses=POSES, seed=run.plan.seed)
+    features, chain = witness(run, factor).features, chains.chain_at(run, part)
+    identities, poses = counts(run)
+    return traversed_features(chain, features, identities=identities, poses=poses, seed=run.plan.seed)
 
 
 def made_as_one_batch(run: Run, factor: str) -> NDArray[np.float32]:
     """The same with all poses of an identity made as one batch, whose own statistics batch norm is given."""
-    features, shape = witness(run, factor).features, {"identities": IDENTITIES, "poses": POSES}
+    features, (identities, poses) = witness(run, factor).features, counts(run)
     with batch_statistics(run.chain.stages[-1]):
-        return traversed_features(run.chain, features, **shape, seed=run.plan.seed, batch=POSES)
+        return traversed_features(
+            run.chain, features, identities=identities, poses=poses, seed=run.plan.seed, batch=poses
+        )
 
 
 @contextmanager
@@ -77,8 +84,9 @@ def of_data(run: Run, factor: str) -> NDArray[np.float32]:
     objects = run.data.column(factor)
     order = np.lexsort((np.arange(len(objects)), objects))
     each = int((objects == objects[0]).sum())
-    grid = order.reshape(-1, each)[:IDENTITIES]  # [object, pose]; rows of an object go through poses in one order
-    poses = np.sort(np.random.default_rng(0).permutation(each)[:POSES])
+    identities, count = counts(run)
+    grid = order.reshape(-1, each)[:identities]  # [object, pose]; rows of an object go through poses in one order
+    poses = np.sort(np.random.default_rng(0).permutation(each)[:count])
     features = witness(run, factor).features
     with torch.inference_mode():
         parts: list[Tensor] = [features(run.observations(rows)).cpu() for rows in grid[:, poses]]

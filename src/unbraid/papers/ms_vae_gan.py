@@ -231,6 +231,7 @@ def curves(path: Path, finished: Sequence[Finished]) -> None:
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
     """The comparison as Markdown, with turned objects beside it."""
     s = SETTINGS[scale]
+    identities, poses = identity.counts(Run.open(finished[0].folder))
     rows = [
         (f"{group}  {name}", made)
         for group, runs in tables.groups(finished).items()
@@ -266,7 +267,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "often; the critics are alike.",
             "",
             "## Results",
-            f"Identity change: {identity.IDENTITIES} draws of z, each in the same {identity.POSES} poses, seen by a "
+            f"Identity change: {identities} draws of z, each in the same {poses} poses, seen by a "
             "network that the data taught to tell objects whatever their pose "
             f"(features before its last layer; {identity.PROBE_STEPS:,} steps). The figure is the share of these "
             "features' variance that comes with the pose, lower is better; the data's own is what the network cannot "
