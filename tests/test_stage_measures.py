@@ -53,6 +53,8 @@ def test_identity_of_a_chain_keeps_later_codes(squares) -> None:
     chain = Chain([stage.build(SPEC).eval() for stage in stages])
     features = traversed_features(chain, lambda x: x.flatten(1), identities=5, poses=3)
     assert features.shape == (5, 3, 768)
+    in_pieces = traversed_features(chain, lambda x: x.flatten(1), identities=5, poses=3, batch=4)
+    np.testing.assert_allclose(in_pieces, features, atol=1e-6)
     assert 0 < float(identity_change(features)) < 1
 
 

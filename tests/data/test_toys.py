@@ -96,5 +96,6 @@ def test_shrunk_toys_are_the_same_toys(tmp_path, monkeypatch):
 def test_arguments_are_checked():
     with pytest.raises(InputError, match="objects=0"):
         load("toys", objects=0)
-    with pytest.raises(InputError, match="size=65"):
-        load("toys", size=65)
+    for size in (7, 65):
+        with pytest.raises(InputError, match=f"size={size}"):
+            load("toys", size=size)

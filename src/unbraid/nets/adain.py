@@ -42,14 +42,14 @@ class Styles(nn.Module):
         self.styles = nn.Linear(units, 2 * sum(sites))
 
     def forward(self, z: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """(scale, shift), each [b, channel], for each site. Scales are centred at one: at the start z only hints."""
+        """(scale, shift), each [b, channel], for each site. Scales are centred at one; `speak_up` makes them vary."""
         values = self.styles(F.relu(self.hidden(z)))
         scales, shifts = values.chunk(2, dim=1)
         pairs = zip(scales.split(self.sites, dim=1), shifts.split(self.sites, dim=1), strict=True)
         return [(1 + scale, shift) for scale, shift in pairs]
 
     def speak_up(self) -> None:
-        """Start with scales and shifts of variance one over z ~ N(0, 1), about four times the usual deviation."""
+        """Start with scales and shifts of variance one, over z ~ N(0, 1) and the weights: four times the deviation."""
         nn.init.kaiming_normal_(self.hidden.weight)
         nn.init.normal_(self.styles.weight, std=self.styles.in_features**-0.5)
 

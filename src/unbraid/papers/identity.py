@@ -35,11 +35,16 @@ def counts(run: Run) -> tuple[int, int]:
     return (IDENTITIES, POSES) if len(run.data) > SMALL else (8, 4)
 
 
+def probe_steps(run: Run) -> int:
+    """How long the witness is trained."""
+    return PROBE_STEPS if len(run.data) > SMALL else 3
+
+
 def witness(run: Run, factor: str) -> FactorProbeModel:
     """A network that data taught to tell objects in any pose, the same for all runs on them; kept in the run."""
-    steps = PROBE_STEPS if len(run.data) > SMALL else 3
+    steps = probe_steps(run)
     probe, budget = FactorProbe(factor=factor, width=PROBE_WIDTH), LabelBudget("all", (factor,))
-    out, machine = run.folder / "probe", Machine(str(run.device))
+    out, machine = run.folder / f"probe-{steps}", Machine(str(run.device))
     trained = fit(run.data, probe, steps=steps, labels=budget, out=out, machine=machine, show=False).stage(1)
     assert isinstance(trained, FactorProbeModel)
     return trained
@@ -66,17 +71,18 @@ def made_as_one_batch(run: Run, factor: str) -> NDArray[np.float32]:
 
 @contextmanager
 def batch_statistics(model: nn.Module) -> Iterator[None]:
-    """Batch norm as in training, without learning anything from it."""
-    norms = [(part, part.momentum) for part in model.modules() if isinstance(part, nn.BatchNorm1d | nn.BatchNorm2d)]
-    for norm, _ in norms:
+    """Batch norm on the statistics of what it is given; the averages that it kept of training stay."""
+    norms = [part for part in model.modules() if isinstance(part, nn.BatchNorm1d | nn.BatchNorm2d)]
+    before = [(norm.training, norm.track_running_stats) for norm in norms]
+    for norm in norms:
         norm.train()
-        norm.momentum = 0.0  # of its averages, which stay
+        norm.track_running_stats = False
     try:
         yield
     finally:
-        for norm, momentum in norms:
-            norm.eval()
-            norm.momentum = momentum
+        for norm, (training, track) in zip(norms, before, strict=True):
+            norm.train(training)
+            norm.track_running_stats = track
 
 
 def of_data(run: Run, factor: str) -> NDArray[np.float32]:

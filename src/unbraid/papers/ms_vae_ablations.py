@@ -103,6 +103,15 @@ def information(run: Run) -> float:
     return float(of_c(run, "information").sum())
 
 
+def information_of_z(run: Run) -> float:
+    """The same of z: the last stage's, but the first's of M5 and half of M1's codes."""
+    if len(run.plan.stages) == 1 and run.plan.stages[0][0].name == BetaVAE.name:
+        return chains.NOTHING
+    prefix = "stage-2/" if len(run.plan.stages) == 2 and stage_of_c(run) == 1 else ""
+    array: NDArray[Any] = run.encode(show=False).arrays[f"{prefix}information"]
+    return float(array[-CODES:].sum())
+
+
 def conditioning(run: Run, name: str) -> float:
     """M1 to M4 of the measure, where c is stage 1's."""
     return chains.NOTHING if stage_of_c(run) == 2 else chains.conditioning(run, name)
@@ -112,6 +121,7 @@ MEASURES: dict[str, Callable[[Run], float]] = {
     **chains.errors(),
     "mig": mig,
     "information": information,
+    "z-information": information_of_z,
     **chains.conditionings(conditioning),
 }
 COLUMNS = {
@@ -119,6 +129,7 @@ COLUMNS = {
     "first-l2": ("L2 of stage 1", 4),
     "mig": ("MIG of c", 3),
     "information": ("c tells, nats", 1),
+    "z-information": ("z tells, nats", 1),
     **{name: (name, 3) for name in ("M1", "M2", "M3", "M4")},
 }
 
@@ -165,8 +176,8 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             chains.sizes(finished),
             "",
             "## Results",
-            "«c tells» is the KL of c's codes, summed. The columns M1 to M4 are the measures of §4, not the models: "
-            "information between stage 1's codes of x and those of y, x̂, x̂ with random z, x̂ with noise for y.",
+            "«c tells» and «z tells» are the KL of their codes, summed. The columns M1 to M4 are the measures of §4, "
+            "not the models: information between stage 1's codes of x and those of y, x̂, x̂ with random z, x̂ with noise for y.",
             "",
             tables.summary(finished, COLUMNS),
             "",

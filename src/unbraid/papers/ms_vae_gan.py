@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import torch
 from matplotlib.figure import Figure
@@ -174,11 +173,11 @@ MEASURES: dict[str, Callable[[Run], float]] = {
     **{f"identity-{part:g}": partial(identity_change, part=part) for part in POINTS},
 }
 COLUMNS = {
+    "identity": ("identity change", 3),
+    "identity-data": ("the data's own", 3),
+    "variety": ("variety, data = 1", 2),
     "identity-batch": ("identity change, each z a batch", 3),
-    "variety-batch": ("variety", 2),
-    "identity": ("identity change, averages of training", 3),
-    "variety": ("variety", 2),
-    "identity-data": ("the data's own change", 3),
+    "variety-batch": ("variety, each z a batch", 2),
     "pose": ("pose as asked", 2),
     "pose-data": ("the data's own", 2),
     "pixels": ("share of pixels' variance", 3),
@@ -206,16 +205,17 @@ def turned(run: Run) -> dict[str, NDArray[Any]]:
 
 def curves(path: Path, finished: Sequence[Finished]) -> None:
     """Identity change over training, a panel for each data set and a line for each run."""
-    matplotlib.use("agg")
     names = list(dict.fromkeys(one.trial.data for one in finished))
     figure = Figure(figsize=(4.2 * len(names), 3.2), layout="constrained")
     for panel, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         runs = [one for one in finished if one.trial.data == name]
+        labelled: set[str] = set()
         for one in runs:
             method = one.trial.group.split(": ")[1]
             steps = [*one.trial.keep, one.trial.steps[-1]]
             values = [one.figures[f"identity-{part:g}"] for part in POINTS] + [one.figures["identity"]]
-            label = method if one.trial.seed == 0 else None
+            label = None if method in labelled else method
+            labelled.add(method)
             panel.plot(steps, values, "o-", ms=3, lw=1.2, color=COLOURS[method], label=label)
         panel.axhline(runs[0].figures["identity-data"], color="0.5", lw=1, ls="--", label="the data's own")
         panel.set(title=name, xlabel="steps", xscale="log", xticks=steps, xticklabels=[f"{step:,}" for step in steps])
@@ -231,7 +231,8 @@ def curves(path: Path, finished: Sequence[Finished]) -> None:
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
     """The comparison as Markdown, with turned objects beside it."""
     s = SETTINGS[scale]
-    identities, poses = identity.counts(Run.open(finished[0].folder))
+    first = Run.open(finished[0].folder)
+    identities, poses = identity.counts(first)
     rows = [
         (f"{group}  {name}", made)
         for group, runs in tables.groups(finished).items()
@@ -240,7 +241,8 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
     chains.grid(folder / f"{stem}.png", rows)
     curves(folder / f"{stem}-curves.png", finished)
     ours = {
-        "data": " and ".join(s.data) + "".join({f", {a['size']}×{a['size']}" for a in s.data.values() if "size" in a}),
+        "data": " and ".join(s.data)
+        + "".join(dict.fromkeys(f", {a['size']}×{a['size']}" for a in s.data.values() if "size" in a)),
         "given": "azimuth and elevation of every image, its object never",
         "networks": f"the same, width {s.width:g}, of CGAN's generator {s.cgan_width:g}, of critics "
         f"{s.critic_width:g}; 10 z",
@@ -269,17 +271,19 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "## Results",
             f"Identity change: {identities} draws of z, each in the same {poses} poses, seen by a "
             "network that the data taught to tell objects whatever their pose "
-            f"(features before its last layer; {identity.PROBE_STEPS:,} steps). The figure is the share of these "
-            "features' variance that comes with the pose, lower is better; the data's own is what the network cannot "
-            "ignore. It is taken twice. «Each z a batch»: the poses of one z are made together, with batch norm as in "
-            "training, on the statistics of what it is given. «Averages of training»: batch norm runs on the averages "
-            "that it kept. MS-GAN's generator has no batch norm and makes the same either way.",
+            f"(features before its last layer; {identity.probe_steps(first):,} steps). The figure is the share of "
+            "these features' variance that comes with the pose, lower is better; the data's own is what the network "
+            "cannot ignore. CGAN's batch norm runs on the averages that it kept of training. «Each z a batch» is the "
+            "same with the statistics of the batch, which holds the poses of one z: what they share, and so z, is "
+            "then taken away. No batch of training is like that, but a traversal made without switching to the "
+            "averages is. "
+            "MS-GAN's generator has no batch norm and makes the same either way.",
             "",
             "Two trivial answers would look good: variety, how much identities differ at all, in parts of the data's, "
             "guards against an idle z; «pose as asked», the share of made images whose azimuth is that of the nearest "
-            "image of the data to within one step of 24 (chance 0.125), against an idle c. FID is of 500 samples. The "
-            "last column is the critic's accuracy over the second half of training: at 0.5 it would be beaten and have "
-            "nothing to teach.",
+            "image of the data to within one step of 24 (chance 0.125), against an idle c. FID is of "
+            f"{images(first)} samples, so few that it is biased upwards. The last column is the critic's accuracy over "
+            "the second half of training: at 0.5 it would be beaten and have nothing to teach.",
             "",
             tables.summary(finished, COLUMNS),
             "",
