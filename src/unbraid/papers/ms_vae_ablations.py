@@ -177,7 +177,8 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "",
             "## Results",
             "«c tells» and «z tells» are the KL of their codes, summed. The columns M1 to M4 are the measures of §4, "
-            "not the models: information between stage 1's codes of x and those of y, x̂, x̂ with random z, x̂ with noise for y.",
+            "not the models: information between stage 1's codes of x and those of y, x̂, x̂ with random z, x̂ with "
+            "noise for y.",
             "",
             tables.summary(finished, COLUMNS),
             "",

@@ -217,6 +217,11 @@ def curves(path: Path, finished: Sequence[Finished]) -> None:
             label = None if method in labelled else method
             labelled.add(method)
             panel.plot(steps, values, "o-", ms=3, lw=1.2, color=COLOURS[method], label=label)
+            if method == "CGAN":  # MS-GAN makes the same either way
+                label = "CGAN, each z a batch" if label else None
+                panel.plot(
+                    steps[-1], one.figures["identity-batch"], "o", mfc="none", color=COLOURS[method], label=label
+                )
         panel.axhline(runs[0].figures["identity-data"], color="0.5", lw=1, ls="--", label="the data's own")
         panel.set(title=name, xlabel="steps", xscale="log", xticks=steps, xticklabels=[f"{step:,}" for step in steps])
         panel.minorticks_off()
