@@ -32,7 +32,12 @@ def chain_at(run: Run, part: float = 1.0) -> Chain:
     number, (_, steps) = len(run.plan.stages), run.plan.stages[-1]
     if part == 1.0:
         return run.chain
-    return Chain([*run.chain_before(number).stages, run.stage_after(number, max(1, round(steps * part)))])
+    return Chain([*run.chain_before(number).stages, run.stage_after(number, step_after(steps, part))])
+
+
+def step_after(steps: int, part: float) -> int:
+    """The step at which a part of the training is done: its weights are kept for curves."""
+    return max(1, round(steps * part))
 
 
 def outputs(run: Run, rows: NDArray[np.int64], part: float = 1.0) -> list[NDArray[Any]]:

@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from torch import Tensor, nn
 
 from unbraid import metrics
+from unbraid.chain import Chain
 from unbraid.codes import choose_rows
 from unbraid.data.base import FactorData
 from unbraid.fitting import fit
@@ -21,7 +22,7 @@ from unbraid.labels import LabelBudget
 from unbraid.methods.probe import FactorProbe, FactorProbeModel
 from unbraid.papers import chains
 from unbraid.run import Run
-from unbraid.stage_measures import traversed_features
+from unbraid.stage_measures import BATCH, traversed_features
 from unbraid.train import Machine
 
 FITTED_ROWS, COMPONENTS = 6_000, 64
@@ -55,18 +56,20 @@ def made_by(run: Run, factor: str, part: float = 1.0) -> NDArray[np.float32]:
 
     The model is as it was after this part of its last stage's training.
     """
-    features, chain = witness(run, factor).features, chains.chain_at(run, part)
-    identities, poses = counts(run)
-    return traversed_features(chain, features, identities=identities, poses=poses, seed=run.plan.seed)
+    return turned(run, factor, chains.chain_at(run, part), BATCH)
 
 
 def made_as_one_batch(run: Run, factor: str) -> NDArray[np.float32]:
     """The same with all poses of an identity made as one batch, whose own statistics batch norm is given."""
+    chain, (_, poses) = run.chain, counts(run)
+    with batch_statistics(chain.stages[-1]):
+        return turned(run, factor, chain, poses)
+
+
+def turned(run: Run, factor: str, chain: Chain, batch: int) -> NDArray[np.float32]:
+    """Features of what a chain makes of the run's identities and poses, so many images at a time."""
     features, (identities, poses) = witness(run, factor).features, counts(run)
-    with batch_statistics(run.chain.stages[-1]):
-        return traversed_features(
-            run.chain, features, identities=identities, poses=poses, seed=run.plan.seed, batch=poses
-        )
+    return traversed_features(chain, features, identities=identities, poses=poses, seed=run.plan.seed, batch=batch)
 
 
 @contextmanager
@@ -99,9 +102,9 @@ def of_data(run: Run, factor: str) -> NDArray[np.float32]:
     return torch.stack(parts).numpy()
 
 
-def change(features: NDArray[np.float32], seed: int = 0) -> float:
+def change(features: NDArray[np.float32]) -> float:
     """The share of the features' variance that comes with the pose; 0: turning leaves the identity as it is."""
-    return float(metrics.identity_change(features, seed=seed, replicates=0))
+    return float(metrics.identity_change(features, replicates=0))
 
 
 def variety(features: NDArray[np.float32]) -> float:

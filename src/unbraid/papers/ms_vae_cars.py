@@ -113,7 +113,7 @@ def trials(scale: Scale) -> list[Trial]:
     """MS-VAE from every seed first; what shares its stage 1 comes after it and takes that stage over."""
     s = SETTINGS[scale]
     stages = (s.first, s.second)
-    keep = tuple(max(1, round(s.steps[1] * part)) for part in POINTS)
+    keep = tuple(chains.step_after(s.steps[1], part) for part in POINTS)
     larger = beta_tcvae_l(stages, spec(scale)).config
     big = dataclasses.replace(big_beta_tcvae(stages, spec(scale)).config, batch_size=s.big_batch)
     # Lezama's weights and rate: at 1e-3 it stays with a white picture. All else is as in MS-VAE's second stage.
@@ -185,7 +185,7 @@ def curve(path: Path, finished: Sequence[Finished]) -> None:
 
     figure = Figure(figsize=(8.4, 3.2), layout="constrained")
     panels = figure.subplots(1, 2)
-    for group, colour in ((OURS, "#2f6fbf"), (NARROW, "#b3541e")):
+    for group, colour in zip((OURS, NARROW), tables.COLOURS, strict=True):
         for number, one in enumerate(tables.groups(finished).get(group, [])):
             fids = [one.figures["fid" if part == 1 else f"fid-{part:g}"] for part in FID_POINTS]
             lines = (

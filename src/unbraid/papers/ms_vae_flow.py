@@ -95,7 +95,7 @@ def trials(scale: Scale) -> list[Trial]:
             (1, setting.steps),
             seed,
             setting.train,
-            keep=tuple(max(1, round(part * setting.steps)) for part in POINTS),
+            keep=tuple(chains.step_after(setting.steps, part) for part in POINTS),
         )
         for seed in range(setting.seeds)
         for group, condition in CONDITIONS.items()

@@ -28,7 +28,8 @@ from unbraid.run import Run
 from unbraid.train import read_log
 
 POSE, IDENTITY = ("azimuth", "elevation"), "object"
-COLOURS = {"CGAN": "#b5541c", "MS-GAN": "#2f6fc4"}
+Features = Callable[[Run, str], NDArray[np.float32]]  # of a run and the factor that is the identity
+METHODS = ("MS-GAN", "CGAN")
 SHOWN = 4  # identities of each model in the picture
 POINTS = (0.125, 0.25, 0.5)  # parts of the training of generators and critics after which identity is looked at too
 SMALL = {"size": 32}
@@ -56,11 +57,11 @@ SETTINGS: dict[Scale, Setting] = {
     "paper": Setting({"toys": {}, "cars3d": {}}, 1.0, 2.0, 1.0, 50_000, 100_000, 64, 1e-4, 1e-4, 3),
 }
 PAPER_SETTING = {
-    "data": "rendered faces and chairs, with the controls of the renderer; CelebA",
+    "data": "rendered faces, chairs and cars, with the controls of the renderer; CelebA",
     "given": "pose, of every image",
     "networks": "DCGAN's stacks; MS-GAN with AdaIN and no batch norm in the generator",
     "steps": "not given; Adam 1e-4, β₁ 0.5",
-    "measure": "none: traversals are shown (figures 22–28)",
+    "measure": "none: traversals are shown (figures 21–31)",
     "seeds": "1",
 }
 
@@ -71,7 +72,7 @@ def trials(scale: Scale) -> list[Trial]:
     adam, critic_adam = Adam(lr=s.lr, beta1=0.5), Adam(lr=s.critic_lr, beta1=0.5)
     gan: dict[str, Any] = {"batch_size": s.batch, "adam": adam, "critic_adam": critic_adam}
     gan["critic_width"] = s.critic_width
-    keep = tuple(max(1, round(s.steps * part)) for part in POINTS)
+    keep = tuple(chains.step_after(s.steps, part) for part in POINTS)
     made = []
     for seed in range(s.seeds):
         for data, arguments in s.data.items():
@@ -85,24 +86,14 @@ def trials(scale: Scale) -> list[Trial]:
     return made
 
 
-def identity_change(run: Run, part: float = 1.0) -> float:
-    """The share of the variance of identity features that moves with the pose, after a part of the training."""
-    return identity.change(identity.made_by(run, IDENTITY, part), run.plan.seed)
+def identity_change(run: Run, features: Features = identity.made_by) -> float:
+    """The share of the variance of identity features that moves with the pose."""
+    return identity.change(features(run, IDENTITY))
 
 
-def identity_change_in_batches(run: Run) -> float:
-    """The same when the poses of one z are made as one batch, whose own statistics batch norm is given."""
-    return identity.change(identity.made_as_one_batch(run, IDENTITY), run.plan.seed)
-
-
-def identity_change_of_data(run: Run) -> float:
-    """The same of the data: what the witness itself cannot ignore."""
-    return identity.change(identity.of_data(run, IDENTITY))
-
-
-def variety(run: Run, made_by: Callable[[Run, str], NDArray[np.float32]] = identity.made_by) -> float:
+def variety(run: Run, features: Features = identity.made_by) -> float:
     """How much identities differ, in parts of how much the data's do; 0: z does nothing."""
-    return identity.variety(made_by(run, IDENTITY)) / identity.variety(identity.of_data(run, IDENTITY))
+    return identity.variety(features(run, IDENTITY)) / identity.variety(identity.of_data(run, IDENTITY))
 
 
 def pixel_change(run: Run) -> float:
@@ -143,7 +134,7 @@ def critic_right(run: Run) -> float:
     return float(np.mean([line["critic/accuracy"] for line in log[len(log) // 2 :]]))
 
 
-def sample_fid(run: Run, images: Callable[[Run], int]) -> float:
+def sample_fid(run: Run) -> float:
     """FID of samples: poses as the data have them, z from its prior."""
     count = images(run)
     if not count:
@@ -161,16 +152,18 @@ def images(run: Run) -> int:
 
 MEASURES: dict[str, Callable[[Run], float]] = {
     "identity": identity_change,
-    "identity-data": identity_change_of_data,
+    "identity-data": partial(identity_change, features=identity.of_data),  # what the witness itself cannot ignore
     "variety": variety,
-    "identity-batch": identity_change_in_batches,
-    "variety-batch": partial(variety, made_by=identity.made_as_one_batch),
+    "identity-batch": partial(identity_change, features=identity.made_as_one_batch),
+    "variety-batch": partial(variety, features=identity.made_as_one_batch),
     "pixels": pixel_change,
     "pose": pose_obeyed,
     "pose-data": pose_of_data,
-    "fid": partial(sample_fid, images=images),
+    "fid": sample_fid,
     "critic": critic_right,
-    **{f"identity-{part:g}": partial(identity_change, part=part) for part in POINTS},
+    **{
+        f"identity-{part:g}": partial(identity_change, features=partial(identity.made_by, part=part)) for part in POINTS
+    },
 }
 COLUMNS = {
     "identity": ("identity change", 3),
@@ -205,6 +198,7 @@ def turned(run: Run) -> dict[str, NDArray[Any]]:
 
 def curves(path: Path, finished: Sequence[Finished]) -> None:
     """Identity change over training, a panel for each data set and a line for each run."""
+    colours = dict(zip(METHODS, tables.COLOURS, strict=True))
     names = list(dict.fromkeys(one.trial.data for one in finished))
     figure = Figure(figsize=(4.2 * len(names), 3.2), layout="constrained")
     for panel, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
@@ -216,11 +210,11 @@ def curves(path: Path, finished: Sequence[Finished]) -> None:
             values = [one.figures[f"identity-{part:g}"] for part in POINTS] + [one.figures["identity"]]
             label = None if method in labelled else method
             labelled.add(method)
-            panel.plot(steps, values, "o-", ms=3, lw=1.2, color=COLOURS[method], label=label)
+            panel.plot(steps, values, "o-", ms=3, lw=1.2, color=colours[method], label=label)
             if method == "CGAN":  # MS-GAN makes the same either way
                 label = "CGAN, each z a batch" if label else None
                 panel.plot(
-                    steps[-1], one.figures["identity-batch"], "o", mfc="none", color=COLOURS[method], label=label
+                    steps[-1], one.figures["identity-batch"], "o", mfc="none", color=colours[method], label=label
                 )
         panel.axhline(runs[0].figures["identity-data"], color="0.5", lw=1, ls="--", label="the data's own")
         panel.set(title=name, xlabel="steps", xscale="log", xticks=steps, xticklabels=[f"{step:,}" for step in steps])
@@ -281,8 +275,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "cannot ignore. CGAN's batch norm runs on the averages that it kept of training. «Each z a batch» is the "
             "same with the statistics of the batch, which holds the poses of one z: what they share, and so z, is "
             "then taken away. No batch of training is like that, but a traversal made without switching to the "
-            "averages is. "
-            "MS-GAN's generator has no batch norm and makes the same either way.",
+            "averages is. MS-GAN's generator has no batch norm and makes the same either way.",
             "",
             "Two trivial answers would look good: variety, how much identities differ at all, in parts of the data's, "
             "guards against an idle z; «pose as asked», the share of made images whose azimuth is that of the nearest "

@@ -185,7 +185,7 @@ def curve(path: Path, finished: Sequence[Finished]) -> None:
 
     figure = Figure(figsize=(6, 3.4), layout="constrained")
     panel = figure.subplots()
-    for colour, (group, runs) in zip(("#2f6fbf", "#b3541e"), tables.groups(finished).items(), strict=True):
+    for colour, (group, runs) in zip(tables.COLOURS, tables.groups(finished).items(), strict=True):
         for number, one in enumerate(runs):
             heights = [100 * one.figures[name] for name in CURVE]
             steps = sorted(one.trial.keep)

@@ -14,6 +14,7 @@ from unbraid.files import complete_file
 from unbraid.papers.study import Finished
 
 NOT_MEASURED = "–"
+COLOURS = ("#2f6fbf", "#b3541e")  # ours, and what it is compared with
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]], *, figures: bool = True) -> str:
@@ -84,7 +85,7 @@ def dots(path: Path, finished: Sequence[Finished], columns: Mapping[str, tuple[s
         for panel, (name, (heading, _)) in zip(panels, columns.items(), strict=True):
             for row, runs in enumerate(groups(finished).values()):
                 values = [run.figures[name] for run in runs]
-                panel.plot(values, [row] * len(values), "o", ms=4, alpha=0.6, color="#2f6fbf", mew=0)
+                panel.plot(values, [row] * len(values), "o", ms=4, alpha=0.6, color=COLOURS[0], mew=0)
                 panel.plot([np.mean(values)], [row], "|", ms=12, mew=2, color="#1c1d1f")
             panel.set_title(heading, fontsize=9)
             panel.grid(axis="x", alpha=0.25)
