@@ -16,6 +16,7 @@ lint: .venv/ready
 
 bench: .venv/ready
 	$(BIN)/python benchmarks/train_overhead.py
+	$(BIN)/python benchmarks/memory.py
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/metrics.py
 
 # torch first and by its exact version: any later step would otherwise be free to choose another build.

@@ -4,6 +4,7 @@ Both train a β-VAE from the same weights on the same images with the same optim
 run, so that a noisy machine slows both alike. Two models of each kind take turns in a random order: two equal loops
 differ by some 3 % here, by where their weights lie in memory alone, and that is averaged over. Bare: index, convert,
 forward, backward, step, and nothing else. Ours: the loop as `fit` runs it, with its seeds, log, progress and checks.
+Both keep freed memory, as `fit` does; benchmarks/memory.py says what that gains.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from torch.nn import functional as F
 
 from unbraid.batches import BatchSource, TrainingData, mix
 from unbraid.data.base import FactorData
+from unbraid.memory import keep_freed_memory
 from unbraid.methods import BetaVAE
 from unbraid.progress import Steps
 from unbraid.train import Job, Log, Player, build, log_interval, training_step
@@ -34,6 +36,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
+    keep_freed_memory()
     images = np.random.default_rng(0).integers(0, 256, (4096, 64, 64, 3), dtype=np.uint8)
     config = BetaVAE()
 

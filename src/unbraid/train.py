@@ -27,6 +27,7 @@ from unbraid.batches import BatchSource, TrainingData, mix
 from unbraid.config import to_json
 from unbraid.core import Method, MethodConfig, Prepares, Terms, Update
 from unbraid.errors import InputError, Interrupted
+from unbraid.memory import keep_freed_memory
 from unbraid.progress import Steps
 
 PREPARE_BATCH = 1024
@@ -117,6 +118,8 @@ def train(job: Job, machine: Machine, *, show: bool = True, title: str = "") -> 
 def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> None:
     if fabric.world_size > 1 and fabric.device.type == "cpu":
         torch.set_num_threads(max(1, torch.get_num_threads() // fabric.world_size))
+    if fabric.device.type == "cpu":
+        keep_freed_memory()
     method = build(job, fabric.device)
     players = [Player(update, method, fabric) for update in method.updates()]
     source = BatchSource(

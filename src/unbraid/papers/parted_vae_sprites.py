@@ -17,6 +17,7 @@ from unbraid.papers.parted_vae import PAPER_ATTENTION
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.run import Run
 
+PAPER_SIZE = 64
 PAPER_STEPS = 345_600  # 30 epochs of 737,280 images at batch 64
 # Tables 1 and 2, and §5.3 for the last: factor scores.
 PUBLISHED = {
@@ -35,18 +36,30 @@ class Setting:
     arguments: Mapping[str, Any]
     steps: int
     width: float
+    lr: float
     seeds: int
+
+    @property
+    def size(self) -> int:
+        """Height and width of the images."""
+        return int(self.arguments.get("size", PAPER_SIZE))
+
+    @property
+    def part_of_pixels(self) -> float:
+        """Of the paper's. A reconstruction error sums over pixels: weights must shrink with it, or they stifle it."""
+        return (self.size / PAPER_SIZE) ** 2
 
 
 SETTINGS: dict[Scale, Setting] = {
-    "smoke": Setting({"size": 32, "stride": 8}, 4, 0.1, 1),
-    "desk": Setting({"size": 32}, 10_000, 0.25, 3),
-    "paper": Setting({}, PAPER_STEPS, 1.0, 5),
+    "smoke": Setting({"size": 32, "stride": 8}, 4, 0.1, 1e-3, 1),
+    "desk": Setting({"size": 32}, 10_000, 0.25, 1e-3, 3),
+    "paper": Setting({}, PAPER_STEPS, 1.0, 5e-4, 5),
 }
 PAPER_SETTING = {
     "data": "dSprites, 737,280 images 64×64",
     "network": "table 4 (width 1); 5 z, 1 u, 3 classes",
     "steps": f"30 epochs, {PAPER_STEPS:,}",
+    "weights": "of u and z 50, c 100, entropy 10, overlap 10",
     "capacities": "z 0 to 30, u 0 to 5 in 300,000",
     "attention": f"gain 1 to 8 in {PAPER_ATTENTION:,} (authors' code)",
     "learning rate": "0.0005, lowered on plateaus",
@@ -54,10 +67,15 @@ PAPER_SETTING = {
 }
 
 
+WEIGHTS = ("gamma_u", "gamma_z", "gamma_c", "gamma_h", "gamma_bc")
+
+
 def config(setting: Setting) -> PartedVAE:
-    """The paper's weights for dSprites (table 6), which are the method's defaults."""
-    adam = Adam(lr=5e-4, end=0.05)  # in place of «lowered on plateaus»
+    """The paper's weights for dSprites (table 6), which are the method's defaults, as parts of the image's size."""
+    adam = Adam(lr=setting.lr, end=0.05)  # in place of «lowered on plateaus»
+    paper = PartedVAE()
     return PartedVAE(
+        **{weight: getattr(paper, weight) * setting.part_of_pixels for weight in WEIGHTS},
         width=setting.width,
         capacity_steps=max(1, round(300_000 * setting.steps / PAPER_STEPS)),
         attention_steps=max(1, round(PAPER_ATTENTION * setting.steps / PAPER_STEPS)),
@@ -96,11 +114,11 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
     """The budgets as Markdown, with a picture beside them."""
     s, o = SETTINGS[scale], config(SETTINGS[scale])
     tables.dots(folder / f"{stem}.png", finished, COLUMNS)
-    size = s.arguments.get("size", 64)
     ours = {
-        "data": f"sprites (dSprites drawn anew), {size}×{size}",
+        "data": f"sprites (dSprites drawn anew), {s.size}×{s.size}",
         "network": f"conv, width {s.width:g}; 5 z, 1 u, 3 classes",
         "steps": f"{s.steps:,}",
+        "weights": f"{s.part_of_pixels:g} of the paper's, as the images have of its pixels",
         "capacities": f"z 0 to 30, u 0 to 5 in {o.capacity_steps:,}",
         "attention": f"gain 1 to 8 in {o.attention_steps:,}",
         "learning rate": f"{o.adam.lr:g}, falling to {o.adam.rate(1):g} on a straight line",
