@@ -35,6 +35,8 @@ SMALL: tuple[MethodConfig, ...] = (
     methods.GaussianMixture(components=3),
     methods.MSFlow(width=0.02, transforms=2),
     methods.MSGAN(width=0.1),
+    methods.MSGAN(width=0.1, styles="places"),
+    methods.MSVAE(width=0.1, styles="places"),
     methods.CGAN(width=0.1),
     methods.EndToEnd(width=0.1),
     methods.JacobianSupervision(width=0.1),

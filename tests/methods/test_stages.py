@@ -16,7 +16,7 @@ from unbraid.data.base import Factor, FactorData
 from unbraid.errors import InputError
 from unbraid.fitting import fit
 from unbraid.methods.jacobian import cross_covariance
-from unbraid.nets.adain import AdainMaps
+from unbraid.nets.adain import AdainMaps, adain
 from unbraid.run import Run
 
 SPEC = DataSpec((3, 16, 16), 48)
@@ -169,6 +169,19 @@ def test_z_has_no_way_but_adain() -> None:
     assert not torch.equal(net(y, z), net(y, -z))
     nn.init.zeros_(net.styles.styles.weight)
     assert torch.equal(net(y, z), net(y, -z))
+
+
+def test_styles_of_places_tell_places_apart() -> None:
+    torch.manual_seed(0)
+    net, y, z = AdainMaps((3, 16, 16), 4, 0.1, placed=True), torch.rand(2, 3, 16, 16), torch.randn(2, 4)
+    scale, shift = net.styles(z)[0]
+    assert scale.shape == (2, 6, 8, 8)
+    assert torch.equal(adain(torch.ones_like(scale), scale, shift), shift), "all else was the same all over"
+    assert shift.flatten(2).std(2).min() > 0
+    assert not torch.equal(net(y, z), net(y, -z))
+    for layer in net.styles.layers:
+        nn.init.zeros_(layer.weight)
+    assert torch.equal(net(y, z), net(y, -z)), "z has no other way"
 
 
 @pytest.mark.parametrize("shape", [(3, 16, 16), (1, 28, 28), (20,)])

@@ -12,7 +12,7 @@ from unbraid.config import option
 from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, MethodConfig, Posterior, Terms, Update
 from unbraid.methods.control_inputs import ControlInputs
 from unbraid.methods.gaussian import check_likelihood
-from unbraid.nets.adain import AdainMaps, AdainVectors
+from unbraid.nets.adain import adain_network
 from unbraid.nets.stacks import NetworkName, decoder
 from unbraid.ops import likelihood
 from unbraid.ops.likelihood import Likelihood
@@ -57,9 +57,7 @@ class MSControls(LaterStage):
     def build(self, data: DataSpec) -> ControlsModel:
         """The untrained stage: y through the layers, c through AdaIN."""
         inputs = ControlInputs(data, self.factors)
-        if data.is_image:
-            return ControlsModel(self, data, inputs, AdainMaps(data.shape, inputs.features, self.width))
-        return ControlsModel(self, data, inputs, AdainVectors(data.shape[0], inputs.features, self.width))
+        return ControlsModel(self, data, inputs, adain_network(data.shape, inputs.features, self.width))
 
 
 class ControlsModel(Method):

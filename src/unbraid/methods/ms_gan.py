@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from unbraid.config import later_option, option
 from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
 from unbraid.methods.ms_vae import given
-from unbraid.nets.adain import AdainMaps, AdainVectors
+from unbraid.nets.adain import StylesOf, adain_network
 from unbraid.nets.dcgan import PairCritic
 from unbraid.ops.density_ratio import classification_loss
 from unbraid.ops.gaussian import DiagonalGaussian
@@ -30,6 +30,9 @@ class MSGAN(LaterStage):
     latents: int = option(10, "number of codes z, standard normal")
     width: float = option(1.0, "fraction of the paper's units in every layer")
     critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's")
+    styles: StylesOf = later_option(
+        "channels", "what z scales and shifts: channels as a whole, or at every place of an image (the authors' code)"
+    )
     adam: Adam = option(Adam(beta1=0.5), "optimiser of the generator")
     critic_adam: Adam = option(Adam(beta1=0.5), "optimiser of the critic")
 
@@ -49,10 +52,7 @@ class MSGANModel(Method):
     def __init__(self, config: MSGAN, data: DataSpec) -> None:
         super().__init__()
         self.config, self.is_image = config, data.is_image
-        if data.is_image:
-            self.generator: AdainMaps | AdainVectors = AdainMaps(data.shape, config.latents, config.width)
-        else:
-            self.generator = AdainVectors(data.shape[0], config.latents, config.width)
+        self.generator = adain_network(data.shape, config.latents, config.width, config.styles)
         # The critic sees one image at a time and misses no variety: a z that only hints at the start is never heard.
         self.generator.styles.speak_up()
         self.critic = PairCritic(data.shape, data.shape, config.critic_width or config.width)

@@ -8,11 +8,11 @@ from typing import ClassVar, Literal
 
 from torch import Tensor, nn
 
-from unbraid.config import option
+from unbraid.config import later_option, option
 from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
 from unbraid.errors import InputError
 from unbraid.methods.gaussian import check_likelihood
-from unbraid.nets.adain import AdainMaps, AdainVectors, residual_trunk
+from unbraid.nets.adain import StylesOf, adain_network, residual_trunk
 from unbraid.nets.from_codes import DecoderFromCodes
 from unbraid.ops import likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
@@ -34,6 +34,9 @@ class MSVAE(LaterStage):
     # Appendix L: M2 is codes+z, M3 is codes, M4 is y; M5 is codes+z and x after a plain VAE, with a greater beta.
     content: Literal["y", "codes", "codes+z"] = option(
         "y", "what the decoder starts from: y; stage 1's codes in its place; or codes and z side by side, without AdaIN"
+    )
+    styles: StylesOf = later_option(
+        "channels", "what z scales and shifts: channels as a whole, or at every place of an image (the authors' code)"
     )
     encoder_sees: Literal["residual", "x"] = option("residual", "what z is inferred from: x − y, or x")
 
@@ -60,10 +63,8 @@ class MSVAEModel(Method):
             self.decoder: nn.Module = DecoderFromCodes(
                 data.shape, data.codes, config.latents, config.width, concatenate=config.content == "codes+z"
             )
-        elif data.is_image:
-            self.decoder = AdainMaps(data.shape, config.latents, config.width)
         else:
-            self.decoder = AdainVectors(data.shape[0], config.latents, config.width)
+            self.decoder = adain_network(data.shape, config.latents, config.width, config.styles)
 
     def posterior(self, x: Tensor, y: Tensor) -> DiagonalGaussian:
         """q(z | x, y), from the residual."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +12,8 @@ from torch.nn import functional as F
 
 from unbraid.errors import InputError
 from unbraid.nets.stacks import VECTOR_UNITS, mlp, scaled, upsampling
+
+StylesOf = Literal["channels", "places"]  # what z scales and shifts: a channel as a whole, or at each of its places
 
 
 def adain(activations: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
@@ -20,7 +23,9 @@ def adain(activations: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
     space, over their units.
     """
     if activations.ndim == 4:
-        return F.instance_norm(activations) * scale[:, :, None, None] + shift[:, :, None, None]
+        if scale.ndim == 2:  # the same everywhere
+            scale, shift = scale[:, :, None, None], shift[:, :, None, None]
+        return F.instance_norm(activations) * scale + shift
     return F.layer_norm(activations, activations.shape[1:]) * scale + shift
 
 
@@ -54,6 +59,29 @@ class Styles(nn.Module):
         nn.init.normal_(self.styles.weight, std=self.styles.in_features**-0.5)
 
 
+class PlacedStyles(nn.Module):
+    """A scale and a shift for every channel at every place, each the positive part of a linear function of z.
+
+    So it is in the authors' code, where the paper's text leaves the form of γ(z) and β(z) open.
+    """
+
+    def __init__(self, latents: int, sites: Sequence[tuple[int, int, int]]) -> None:
+        super().__init__()
+        self.latents, self.sites = latents, tuple(sites)  # (channel, height, width)
+        self.layers = nn.ModuleList(nn.Linear(latents, 2 * prod(site)) for site in sites)
+
+    def forward(self, z: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """(scale, shift), each [b, channel, height, width], for each site."""
+        pairs = [layer(z).relu().unflatten(1, (2, *site)) for layer, site in zip(self.layers, self.sites, strict=True)]
+        return [(pair[:, 0], pair[:, 1]) for pair in pairs]
+
+    def speak_up(self) -> None:
+        """Start with functions of z of variance one, before the negative part is cut."""
+        for name, values in self.named_parameters():
+            if name.endswith("weight"):
+                nn.init.normal_(values, std=self.latents**-0.5)
+
+
 class AdainMaps(nn.Module):
     """p(x | y, z) for images (MS-VAE §3.2): y through convolutions, z through AdaIN at all seven sites.
 
@@ -61,7 +89,7 @@ class AdainMaps(nn.Module):
     an output one; smaller images lose convolutions on both sides alike.
     """
 
-    def __init__(self, shape: tuple[int, ...], latents: int, width: float) -> None:
+    def __init__(self, shape: tuple[int, ...], latents: int, width: float, *, placed: bool = False) -> None:
         super().__init__()
         maps = halvings(shape)
         if len(maps) < 2:
@@ -81,7 +109,11 @@ class AdainMaps(nn.Module):
             for step in range(len(upward) - 1)
         )
         self.out = upsampling(upward[-1], shape[0], sizes[-2], sizes[-1], kernel=5)
-        self.styles = Styles(latents, [*channels, *upward[1:]], units=scaled(128, width))
+        sites = [*zip(channels, maps[1:], strict=True), *zip(upward[1:], sizes[1:-1], strict=True)]
+        if placed:
+            self.styles: Styles | PlacedStyles = PlacedStyles(latents, [(site, *size) for site, size in sites])
+        else:
+            self.styles = Styles(latents, [site for site, _ in sites], units=scaled(128, width))
 
     def forward(self, y: Tensor, z: Tensor) -> Tensor:
         """Logits of x, [b, channel, height, width]."""
@@ -111,6 +143,15 @@ class AdainVectors(nn.Module):
         for layer, style in zip(self.layers, self.styles(z), strict=True):
             h = F.relu(adain(layer(h), *style))
         return self.out(h)  # type: ignore[no-any-return]
+
+
+def adain_network(
+    shape: tuple[int, ...], latents: int, width: float, styles: StylesOf = "channels"
+) -> AdainMaps | AdainVectors:
+    """p(x | y, z) for observations of this shape. Vectors have no places: each of their units is scaled and shifted."""
+    if len(shape) == 3:
+        return AdainMaps(shape, latents, width, placed=styles == "places")
+    return AdainVectors(shape[0], latents, width)
 
 
 def residual_trunk(shape: tuple[int, ...], width: float) -> tuple[nn.Sequential, int]:
