@@ -16,7 +16,7 @@ from unbraid.errors import InputError
 from unbraid.fitting import fit
 from unbraid.methods import MSVAE, BetaVAE
 from unbraid.methods.sizes import parameters
-from unbraid.papers import chains, identity, ms_vae_ablations, ms_vae_cars, ms_vae_gan
+from unbraid.papers import chains, identity, ms_vae_ablations, ms_vae_cars, ms_vae_gan, turning
 from unbraid.run import Run
 from unbraid.train import Machine
 
@@ -89,8 +89,8 @@ def test_the_scored_codes_of_an_ablation_are_c(tmp_path: Path) -> None:
 def test_no_gan_is_shown_the_object() -> None:
     for trial in ms_vae_gan.trials("desk"):
         assert trial.labels is not None
-        assert trial.labels.factors == ms_vae_gan.POSE
-        assert trial.stages[0].factors == ms_vae_gan.POSE  # type: ignore[attr-defined]
+        assert trial.labels.factors == turning.POSE
+        assert trial.stages[0].factors == turning.POSE  # type: ignore[attr-defined]
 
 
 def lit_squares() -> FactorData:
@@ -148,5 +148,5 @@ def test_ms_gan_makes_the_same_of_one_identity_or_many_at_once(tmp_path: Path) -
     trial = next(trial for trial in ms_vae_gan.trials("smoke") if "MS-GAN" in trial.group)
     data = load(trial.data, **trial.arguments)
     run = fit(data, trial.stages, steps=trial.steps, labels=trial.labels, out=tmp_path / "run", show=False)
-    alone = identity.made_as_one_batch(run, ms_vae_gan.IDENTITY)
-    np.testing.assert_allclose(alone, identity.made_by(run, ms_vae_gan.IDENTITY), atol=1e-5)
+    alone = identity.made_as_one_batch(run, turning.IDENTITY)
+    np.testing.assert_allclose(alone, identity.made_by(run, turning.IDENTITY), atol=1e-5)
