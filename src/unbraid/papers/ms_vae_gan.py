@@ -147,7 +147,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "MS-GAN's generator goes down from y and up again, with one dense layer at the bottom that holds most of "
             "its parameters; CGAN's only goes up. It is twice as wide, so that both generators multiply about as "
             "often; the critics are alike. AdaIN's scale and shift are functions of z for every place, as in the "
-            "authors' code; in the second form for every channel as a whole, as the works have it that the paper cites.",
+            "authors' code; in the second form for a channel as a whole, as in the works that the paper cites.",
             "",
             "## Results",
             f"Identity change: {identities} draws of z, each in the same {poses} poses, seen by a "
