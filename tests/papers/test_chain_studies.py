@@ -125,6 +125,9 @@ def test_poses_are_read_off_the_nearest_image_and_neighbours_on_the_circle_count
     assert reader.share_right(images, lights) == 1
     assert reader.share_right(images, (lights + 1) % 8) == 1, "7 and 0 are neighbours"
     assert reader.share_right(images, (lights + 2) % 8) == 0
+    assert reader.share_right(images, (lights + 4) % 8) == 0
+    assert reader.share_right(images, (lights + 4) % 8, sides=2) == 1, "front and back alike"
+    assert reader.share_right(images, (lights + 2) % 8, sides=2) == 0
 
 
 def test_batch_norm_on_a_traversal_takes_away_what_its_poses_share() -> None:

@@ -122,11 +122,15 @@ class PoseReader:
         self.nearest = KNeighborsClassifier(1).fit(known, data.column(factor)[self.rows].astype(int))
         self.size = data.factor_info[data.factor_names.index(factor)].size
 
-    def share_right(self, images: NDArray[np.uint8], asked: NDArray[np.float64]) -> float:
-        """The share of images in which the factor is read as asked, or as a value next to it on the circle."""
+    def share_right(self, images: NDArray[np.uint8], asked: NDArray[np.float64], sides: int = 1) -> float:
+        """The share of images in which the factor is read as asked, or as a value next to it on the circle.
+
+        With `sides` 2, front and back count as the same.
+        """
         read = self.nearest.predict(self.components.transform(flat_pixels(images)))
-        distance = np.abs(read - asked)
-        return float((np.minimum(distance, self.size - distance) <= 1).mean())
+        circle = self.size // sides
+        distance = np.abs(read - asked) % circle
+        return float((np.minimum(distance, circle - distance) <= 1).mean())
 
 
 def flat_pixels(images: NDArray[Any]) -> NDArray[Any]:

@@ -162,7 +162,8 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "",
             "Two trivial answers would look good: variety, how much identities differ at all, in parts of the data's, "
             "guards against an idle z; «pose as asked», the share of made images whose azimuth is that of the nearest "
-            "image of the data to within one step of 24 (chance 0.125), against an idle c. FID is of "
+            "image of the data to within one step of 24 (chance 0.125; «or its opposite», 0.25, because y often looks "
+            "the same from behind), against an idle c. FID is of "
             f"{images(first)} samples, so few that it is biased upwards. The last column is the critic's accuracy over "
             "the second half of training: at 0.5 it would be beaten and have nothing to teach.",
             "",

@@ -50,12 +50,12 @@ def posed(run: Run, labels: Tensor, z: Codes | None = None) -> list[Tensor]:
     return run.chain.decode(codes)
 
 
-def pose_obeyed(run: Run, images: int = 1_000) -> float:
+def pose_obeyed(run: Run, images: int = 1_000, sides: int = 1) -> float:
     """The share of made images whose azimuth is read as it was asked for: the guard against an idle c."""
     rows = choose_rows(len(run.data), images, 1)
     torch.manual_seed(mix(run.plan.seed, "poses"))
     made = as_stored(posed(run, run.labels(rows))[-1]).astype(np.uint8)
-    return identity.PoseReader(run.data, POSE[0]).share_right(made, run.data.column(POSE[0])[rows])
+    return identity.PoseReader(run.data, POSE[0]).share_right(made, run.data.column(POSE[0])[rows], sides)
 
 
 def pose_of_data(run: Run, images: int = 1_000) -> float:
@@ -97,6 +97,7 @@ MEASURES: dict[str, Callable[[Run], float]] = {
     "variety-batch": partial(variety, features=identity.made_as_one_batch),
     "pixels": pixel_change,
     "pose": pose_obeyed,
+    "pose-sides": partial(pose_obeyed, sides=2),
     "pose-data": pose_of_data,
     "fid": sample_fid,
     "critic": critic_right,
@@ -111,6 +112,7 @@ COLUMNS = {
     "identity-batch": ("identity change, each z a batch", 3),
     "variety-batch": ("variety, each z a batch", 2),
     "pose": ("pose as asked", 2),
+    "pose-sides": ("or its opposite", 2),
     "pose-data": ("the data's own", 2),
     "pixels": ("share of pixels' variance", 3),
     "fid": ("FID of samples", 0),
