@@ -31,6 +31,15 @@ def test_a_run_is_read_back_as_it_was(squares: FactorData, tmp_path: Path) -> No
     np.testing.assert_array_equal(again.encode(squares.observations).codes, run.encode(squares.observations).codes)
 
 
+def test_loading_a_stage_draws_no_random_numbers(squares: FactorData, tmp_path: Path) -> None:
+    two_stages(squares, tmp_path / "run")
+    torch.manual_seed(3)
+    expected = torch.rand(2)
+    torch.manual_seed(3)
+    Run.open(tmp_path / "run", data=squares).stage(2)
+    assert torch.equal(torch.rand(2), expected)
+
+
 def test_a_finished_first_stage_is_reused_by_its_key(squares: FactorData, tmp_path: Path) -> None:
     one = two_stages(squares, tmp_path / "one")
     other = two_stages(squares, tmp_path / "other", dataclasses.replace(SECOND, latents=3))

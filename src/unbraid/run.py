@@ -106,7 +106,8 @@ class Run:
         return self._load(number, kept[step])
 
     def _load(self, number: int, weights: Path) -> Method:
-        method = self.plan.stages[number - 1][0].build(self.training_data(number).spec)
+        with torch.random.fork_rng(devices=()):  # a caller's seed must not depend on what was loaded before
+            method = self.plan.stages[number - 1][0].build(self.training_data(number).spec)
         method.load_state_dict(read_tensors(weights)[0])
         method.to(device=self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         return method.eval().requires_grad_(False)
