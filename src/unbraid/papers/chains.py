@@ -164,7 +164,8 @@ def grid(path: Path, rows: Sequence[tuple[str, NDArray[Any]]], *, size: float = 
     """Rows of images, [n, h, w, c] each, with their names at the left."""
     with matplotlib.rc_context({"font.size": 9}):
         columns = max(len(images) for _, images in rows)
-        figure = Figure(figsize=(size * columns + 2.1, size * len(rows)))
+        names = max(2.1, 0.07 * max(len(name) for name, _ in rows) + 0.15)  # inches
+        figure = Figure(figsize=(size * columns + names, size * len(rows)))
         panels = figure.subplots(len(rows), 1, squeeze=False)[:, 0]
         for panel, (name, images) in zip(panels, rows, strict=True):
             strip = np.concatenate(list(images), axis=1)
@@ -173,7 +174,7 @@ def grid(path: Path, rows: Sequence[tuple[str, NDArray[Any]]], *, size: float = 
             panel.set_yticks([])
             panel.set_ylabel(name, rotation=0, ha="right", va="center", labelpad=6)
             panel.spines[:].set_visible(False)
-        figure.subplots_adjust(left=2.05 / (size * columns + 2.1), right=1, top=1, bottom=0, hspace=0.02)
+        figure.subplots_adjust(left=(names - 0.05) / (size * columns + names), right=1, top=1, bottom=0, hspace=0.02)
         with complete_file(path) as place:
             figure.savefig(place, dpi=110, format="png", metadata={"Software": None})
 
