@@ -223,7 +223,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "learning rate": f"{o.adam.lr:g}, falling to {o.adam.rate(1):g} on a straight line",
         "labels": "drawn once for each seed, stratified",
         "baseline": f"{s.baseline_steps:,} steps, batch 64",
-        "runs": str(s.seeds),
+        "runs": str(len(found[PARTED])),
     }
     return "\n".join(
         [
