@@ -56,4 +56,12 @@ def test_every_budget_is_of_the_shape_and_the_last_lets_modes_overlap() -> None:
     made = parted_vae_sprites.trials("desk")[:5]
     assert [trial.labels.amount for trial in made if trial.labels] == ["0", "0.1%", "0.5%", "1.35%", "0.5%"]
     assert {trial.labels.factors for trial in made if trial.labels} == {("shape",)}
-    assert [trial.stages[0].gamma_bc for trial in made] == [10.0, 10.0, 10.0, 10.0, 0.0]
+    assert [trial.stages[0].gamma_bc for trial in made] == [2.5, 2.5, 2.5, 2.5, 0.0]
+
+
+def test_weights_shrink_with_the_pixels_whose_errors_they_stand_against() -> None:
+    paper = parted_vae_sprites.trials("paper")[0].stages[0]
+    small = parted_vae_sprites.trials("desk")[0].stages[0]  # 32×32: a quarter of the pixels
+    for name in ("gamma_u", "gamma_z", "gamma_c", "gamma_h", "gamma_bc"):
+        assert getattr(paper, name) == getattr(methods.PartedVAE(), name)
+        assert getattr(small, name) == getattr(paper, name) / 4
