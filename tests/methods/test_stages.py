@@ -184,6 +184,11 @@ def test_styles_of_places_tell_places_apart() -> None:
     assert torch.equal(net(y, z), net(y, -z)), "z has no other way"
 
 
+def test_styles_of_places_are_refused_where_no_y_is_redrawn() -> None:
+    with pytest.raises(InputError, match="--styles places is for a decoder that starts from y, not --content codes"):
+        methods.MSVAE(styles="places", content="codes")
+
+
 @pytest.mark.parametrize("shape", [(3, 16, 16), (1, 28, 28), (20,)])
 def test_generator_of_ms_gan_never_looks_at_the_batch(shape: tuple[int, ...]) -> None:
     torch.manual_seed(0)

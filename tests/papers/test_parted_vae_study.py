@@ -62,6 +62,6 @@ def test_every_budget_is_of_the_shape_and_the_last_lets_modes_overlap() -> None:
 def test_weights_shrink_with_the_pixels_whose_errors_they_stand_against() -> None:
     paper = parted_vae_sprites.trials("paper")[0].stages[0]
     small = parted_vae_sprites.trials("desk")[0].stages[0]  # 32×32: a quarter of the pixels
-    for name in ("gamma_u", "gamma_z", "gamma_c", "gamma_h", "gamma_bc"):
+    for name in parted_vae_sprites.WEIGHTS:
         assert getattr(paper, name) == getattr(methods.PartedVAE(), name)
         assert getattr(small, name) == getattr(paper, name) / 4

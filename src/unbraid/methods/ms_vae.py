@@ -40,6 +40,11 @@ class MSVAE(LaterStage):
     )
     encoder_sees: Literal["residual", "x"] = option("residual", "what z is inferred from: x − y, or x")
 
+    def __post_init__(self) -> None:
+        """Refuse styles of places where no image is redrawn."""
+        if self.styles == "places" and self.uses_codes:
+            raise InputError(f"--styles places is for a decoder that starts from y, not --content {self.content}.")
+
     @property
     def uses_codes(self) -> bool:
         """Only where codes take the place of y."""
