@@ -9,6 +9,7 @@ import torch
 
 import unbraid as ub
 from unbraid.batches import BatchSource, TrainingData
+from unbraid.config import to_json
 from unbraid.data.base import Factor, FactorData
 from unbraid.files import read_json
 from unbraid.labels import LabelBudget, LabelPlan
@@ -33,10 +34,24 @@ def test_a_budget_is_a_share_or_a_count(amount: str | int, count: int) -> None:
     assert LabelBudget(amount).resolve(unbalanced()).count == count
 
 
-@pytest.mark.parametrize("amount", ["some", "-3", "120%", "1.5"])
+@pytest.mark.parametrize("amount", ["some", "-3", "120%", "1.5", "first", "first some", "firsthand"])
 def test_an_impossible_budget_is_refused_in_a_sentence(amount: str) -> None:
     with pytest.raises(ub.InputError, match="--labels must"):
         LabelBudget(amount).resolve(unbalanced())
+
+
+@pytest.mark.parametrize("amount", ["first 3", "first 0.3%"])
+def test_the_first_are_those_of_the_data_s_order_whatever_the_seed(amount: str) -> None:
+    data = unbalanced()
+    data.factors[1, 0] = np.nan  # no label, so the budget goes to the one after
+    plan = LabelBudget(amount, ("shape",)).resolve(data)
+    for seed in (0, 1):
+        assert np.flatnonzero(~np.isnan(plan.visible(data, seed)[:, 0])).tolist() == [0, 2, 3]
+
+
+def test_a_budget_of_the_first_is_another_run_and_others_keep_their_key() -> None:
+    assert to_json(LabelPlan(3, ("shape",))) == {"count": 3, "factors": ["shape"]}
+    assert to_json(LabelPlan(3, ("shape",), first=True)) == {"count": 3, "factors": ["shape"], "first": True}
 
 
 def test_a_misspelt_factor_is_named() -> None:

@@ -23,7 +23,7 @@ def fit(words: Sequence[str]) -> None:
     parser.add_argument("--method", nargs="+", required=True, metavar="NAME", help="stages in order (unbraid methods)")
     parser.add_argument("--steps", nargs="+", type=int, default=[20_000], metavar="N", help="for all stages or each")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of weights, batches and noise (0)")
-    parser.add_argument("--labels", metavar="N", help="labelled observations that methods may see: 256, 0.5%%, all")
+    parser.add_argument("--labels", metavar="N", help="labels that methods may see: 256, 0.5%%, 'first 256', all")
     parser.add_argument("--label-factors", nargs="+", metavar="NAME", help="factors whose labels they may see (all)")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the run directory (runs/…)")
     add_machine(parser)

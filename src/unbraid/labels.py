@@ -1,10 +1,10 @@
-"""Label budgets: which labels a method may see. Chosen once, stratified, and the same for the whole run."""
+"""Label budgets: which labels a method may see. Chosen once, as a rule stratified, and the same for the whole run."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,11 @@ from unbraid.errors import InputError, unknown
 
 @dataclass(frozen=True)
 class LabelBudget:
-    """What a user allows: `256` observations, `"0.5%"` of them or `"all"`, and the factors by name (all, if none)."""
+    """What a user allows: `256` observations, `"0.5%"` of them or `"all"`, and the factors by name (all, if none).
+
+    They are drawn, stratified, with the run's seed. `"first 256"` takes the first in the data's order, whatever the
+    seed, for label sets that others have used.
+    """
 
     amount: str | int = "all"
     factors: tuple[str, ...] = ()
@@ -29,10 +33,11 @@ class LabelBudget:
             if name not in data.factor_names:
                 raise unknown("factor", name, data.factor_names)
         known = labelled_rows(data.factors[:, [data.factor_names.index(name) for name in names]], complete=False)
-        return LabelPlan(min(self._count(len(data)), len(known)), tuple(names))
-
-    def _count(self, n: int) -> int:
         text = str(self.amount).strip().replace(",", "")
+        amount = text.removeprefix("first ").strip()
+        return LabelPlan(min(self._count(amount, len(data)), len(known)), tuple(names), first=amount != text)
+
+    def _count(self, text: str, n: int) -> int:
         if text == "all":
             return n
         try:
@@ -42,7 +47,9 @@ class LabelBudget:
             else:
                 share, count = 0.0, int(text)
         except (ValueError, OverflowError):
-            raise InputError(f"--labels must be a count, a share like 0.5% or all, not {self.amount!r}.") from None
+            raise InputError(
+                f"--labels must be a count, a share like 0.5% or all, or begin with first, not {self.amount!r}."
+            ) from None
         if count < 0 or not 0 <= share <= 1:
             raise InputError(f"--labels must not be negative or more than everything, as {self.amount!r} is.")
         return count
@@ -54,6 +61,7 @@ class LabelPlan:
 
     count: int
     factors: tuple[str, ...]
+    first: bool = field(default=False, metadata={"later": True})  # in the data's order; else drawn
 
     def columns(self, data: FactorData) -> list[int]:
         """Where these factors stand in the data set's table."""
@@ -70,7 +78,10 @@ class LabelPlan:
         """
         labels = data.factors[:, self.columns(data)]
         shown = np.full(labels.shape, np.nan)
-        rows = stratified_rows(labels, self.info(data), self.count, seed)
+        if self.first:
+            rows = labelled_rows(labels, complete=False)[: self.count]
+        else:
+            rows = stratified_rows(labels, self.info(data), self.count, seed)
         shown[rows] = labels[rows]
         return shown
 

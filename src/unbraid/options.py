@@ -99,7 +99,8 @@ def command_line(
     words += [f"--data.{name} {_word(value)}" for name, value in (data["arguments"] or {}).items()]
     words += ["--method", *(config.name for config, _ in stages)]
     if labels is not None:
-        words += [f"--labels {labels.count}", "--label-factors", *labels.factors]
+        words += [f"--labels 'first {labels.count}'" if labels.first else f"--labels {labels.count}"]
+        words += ["--label-factors", *labels.factors]
     words += ["--steps", *(str(steps) for _, steps in stages), f"--seed {seed}"]
     for number, (config, _) in enumerate(stages, 1):
         prefix = f"{number}." if len(stages) > 1 else ""

@@ -201,6 +201,12 @@ def test_idx_files(digits, name):
     padded = ud.load(name, path=folder, verify=False, size=32, split="test")
     np.testing.assert_array_equal(padded.observations[:, 2:-2, 2:-2, 0], arrays["t10k"])
     assert padded.observations[:, :2].max() == 0
+    enlarged = ud.load(name, path=folder, verify=False, size=32, split="test", border=False)
+    assert enlarged.shape == padded.shape
+    for big, small in zip(enlarged.observations[..., 0], arrays["t10k"], strict=True):
+        np.testing.assert_array_equal(
+            big, np.asarray(Image.fromarray(small).resize((32, 32), Image.Resampling.BILINEAR))
+        )
 
 
 def test_real_mnist_has_its_published_counts(real_data):

@@ -9,6 +9,7 @@ from unbraid import checkpoint, methods
 from unbraid.contract import check_method, small_images
 from unbraid.core import DataSpec
 from unbraid.data.base import Factor
+from unbraid.labels import LabelBudget
 from unbraid.papers import parted_vae_sprites
 from unbraid.papers.parted_vae import BASELINE, PARTED, Classifier, trials
 from unbraid.tensors import read_tensors
@@ -47,6 +48,8 @@ def test_the_paper_scale_is_the_papers() -> None:
     assert isinstance(config, methods.PartedVAE)
     assert parted.steps == (60 * 60_000 // 64,)
     assert (config.latents, config.class_latents, config.capacity_steps) == (6, 10, 100_000)
+    assert parted.labels == LabelBudget("first 256", ("digit",))  # those of the authors' code
+    assert parted.arguments["border"] is False  # «resized»
     digits = DataSpec((1, 32, 32), 60_000, (Factor("digit", 10, "categorical"),), ((0.0, 9.0),), labelled=256)
     layers = [m for m in config.build(digits).decoder if isinstance(m, torch.nn.ConvTranspose2d | torch.nn.Linear)]
     assert [m.weight.shape[0] for m in layers] == [256, 1024, 64, 32, 32]  # table 3; transposed: channels in

@@ -135,17 +135,19 @@ def smallnorb(raw: Raw, factors: Sequence[Factor], size: int = 64, split: str = 
     return Parts((len(category), size, size, 1), blocks, table, info)
 
 
-def mnist(raw: Raw, factors: Sequence[Factor], size: int = 28, split: str = "all") -> Parts:
-    """idx files of images and labels, training first."""
+def mnist(raw: Raw, factors: Sequence[Factor], size: int = 28, split: str = "all", border: bool = True) -> Parts:
+    """idx files of images and labels, training first. Images grow to 32×32 by a `border`, or by being resized."""
     if split not in ("all", "train", "test"):
         raise InputError(f"split={split!r} is unknown; choose 'all', 'train' or 'test'.")
     if size not in (28, 32):
-        raise InputError(f"size={size} is not available; choose 28, or 32 for a black border of two pixels.")
+        raise InputError(f"size={size} is not available; choose 28 or 32.")
     parts = {"all": ("train", "t10k"), "train": ("train",), "test": ("t10k",)}[split]
     images = np.concatenate([formats.read_idx(raw[f"{part}-images-idx3-ubyte.gz"]) for part in parts])
     labels = np.concatenate([formats.read_idx(raw[f"{part}-labels-idx1-ubyte.gz"]) for part in parts])
-    border = (size - images.shape[1]) // 2
-    images = np.pad(images, [(0, 0), (border, border), (border, border)])[..., None]
+    if border:
+        margin = (size - images.shape[1]) // 2
+        images = np.pad(images, [(0, 0), (margin, margin), (margin, margin)])
+    images = formats.resized(images[..., None], size)
     return Parts(images.shape, lambda: [images], labels[:, None].astype(np.float64), tuple(factors))
 
 
