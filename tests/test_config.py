@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shlex
 
 import pytest
 
@@ -10,8 +11,8 @@ from unbraid.config import digest, from_json, to_json
 from unbraid.core import Adam
 from unbraid.errors import InputError
 from unbraid.fitting import fit
-from unbraid.labels import LabelBudget
-from unbraid.options import command_line, configure
+from unbraid.labels import LabelBudget, LabelPlan
+from unbraid.options import command_line, configure, data_arguments
 from unbraid.plan import Plan, unfinished_schedules
 
 
@@ -56,6 +57,26 @@ def test_the_written_command_makes_the_same_run() -> None:
     assert configure([type(config) for config, _ in stages], given) == [config for config, _ in stages]
 
 
+def test_the_written_command_gives_data_and_labels_back() -> None:
+    arguments = {"border": False, "split": "train", "objects": "20", "resize": [32, 48], "kinds": {"x y": "ordinal"}}
+    plan = LabelPlan(60, ("hair colour", "beard"), first=True)
+    words = shlex.split(
+        command_line({"name": "my data/a.npz", "arguments": arguments}, [(methods.PartedVAE(), 10)], 0, plan)
+    )
+    assert words[:3] == ["unbraid", "fit", "my data/a.npz"]
+    given = words[3 : words.index("--method")]
+    pairs = [(name.removeprefix("--data."), value) for name, value in zip(given[::2], given[1::2], strict=True)]
+    assert data_arguments(pairs) == arguments
+    at = words.index("--labels")
+    assert words[at : at + 5] == ["--labels", "first 60", "--label-factors", "hair colour", "beard"]
+    bare = command_line({"name": "toys", "arguments": {}}, [(methods.PartedVAE(), 10)], 0, LabelPlan(0, ()))
+    assert "--label-factors" not in bare
+
+
+def test_true_and_false_are_read_however_they_are_written() -> None:
+    assert data_arguments([("border", "False"), ("other", "true")]) == {"border": False, "other": True}
+
+
 def test_an_option_that_came_later_changes_no_key_until_it_is_used() -> None:
     assert to_json(Adam()) == {"lr": 1e-4, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8}
     falling = methods.BetaVAE(adam=Adam(end=0.5))
@@ -90,6 +111,9 @@ def test_lists_are_written_with_commas_and_come_back_from_the_recorded_command()
     ("stages", "sentence"),
     [
         ([methods.VAE(latents=0)], "--latents of vae must be at least 1, not 0"),
+        ([methods.PartedVAE(label_batch_size=0)], "--label-batch-size of parted-vae must be at least 1, not 0"),
+        ([methods.PartedVAE(temperature=0.0)], "--temperature of parted-vae must be greater than 0, not 0"),
+        ([methods.IDVAE(label_scale=-1.0)], "--label-scale of idvae must be greater than 0, not -1"),
         ([methods.VAE(), methods.MSVAE(draws=0)], "--draws of ms-vae must be at least 1, not 0"),
         ([methods.PartedVAE(), methods.MSVAE(condition="observation")], "parted-vae draws no observations: choose"),
         ([methods.Controls(target="y0")], "squares has no targets, so --target y0 names nothing: leave it out"),

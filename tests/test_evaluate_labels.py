@@ -9,11 +9,12 @@ import pytest
 import torch
 
 import unbraid as ub
-from unbraid import methods, parted
+from unbraid import known_labels, methods, parted
 from unbraid.cli import main, print_scores
 from unbraid.data.base import FactorData
 from unbraid.evaluate import possible
 from unbraid.methods.gaussian import GaussianConfig
+from unbraid.report import comparison, facts
 from unbraid.report.read import read_run
 from unbraid.run import Run
 
@@ -111,6 +112,44 @@ def test_a_budget_on_the_command_line_is_recorded(tmp_path: Path, squares: Facto
     assert json.loads((out / "config.json").read_text())["labels"] == {"count": 12, "factors": ["shade"]}
     record = json.loads((out / "stage-1" / "stage.json").read_text())["labels"]
     assert record == {"training": True, "test": False, "count": 12, "factors": ["shade"]}
+
+
+def test_the_first_labels_are_recorded_as_such_and_told_apart_in_a_comparison(
+    tmp_path: Path, squares: FactorData
+) -> None:
+    shade, config = ("shade",), methods.PartedVAE(width=0.1, attention_steps=2)
+    for name, amount in (("first", "first 12"), ("drawn", 12)):
+        ub.fit(squares, config, steps=1, labels=ub.LabelBudget(amount, shade), out=tmp_path / name, show=False)
+    record = json.loads((tmp_path / "first" / "stage-1" / "stage.json").read_text())["labels"]
+    assert record == {"training": True, "test": False, "count": 12, "factors": ["shade"], "first": True}
+    said = read_run(tmp_path / "first")
+    assert "the first 12 observations were labelled (shade)" in dict(facts.conventions(said, None))["Labels"]
+    differing, _ = comparison.differences([read_run(tmp_path / name) for name in ("first", "drawn")])
+    assert dict(differing)["labels"] == ["first 12 (shade)", "12 (shade)"]
+
+
+def test_a_variable_without_any_label_that_was_shown_has_names_by_chance(tmp_path: Path, squares: FactorData) -> None:
+    labels = squares.factors.copy()
+    labels[:20, 1] = np.nan  # so that none of the first labels is a shade
+    data = dataclasses.replace(squares, factors=labels)
+    config = methods.PartedVAE(width=0.1, attention_steps=2)
+    run = ub.fit(data, config, steps=2, labels="first 12", out=tmp_path / "run", show=False)
+    found = run.evaluate(["class_accuracy"], show=False)
+    naming = {name: score["details"]["naming"] for name, score in found.items() if name.startswith("class_accuracy")}
+    assert naming == {"class_accuracy/place": "given", "class_accuracy/shade": "best"}
+    assert [parted.class_prior(run, variable).name for variable in (0, 1)] == ["place", "c2"]
+
+
+def test_classes_that_no_factor_matches_are_left_out_of_all_metrics(tmp_path: Path, squares: FactorData) -> None:
+    config = methods.PartedVAE(width=0.1, attention_steps=2, classes=(5,))
+    run = ub.fit(squares, config, steps=1, labels=0, out=tmp_path / "run", show=False)
+    assert "class_accuracy" not in possible(run, None)
+
+
+def test_labels_of_new_observations_lie_within_their_factor(tmp_path: Path, squares: FactorData) -> None:
+    run = ub.fit(squares, READS, steps=1, out=tmp_path / "run", show=False)
+    with pytest.raises(ub.InputError, match=r"labels of place are 0 to 3, not 4\."):
+        known_labels.of_new(run, 1, np.array([[4.0, 0.0]]))
 
 
 def test_another_budget_is_another_run(squares: FactorData, tmp_path: Path) -> None:

@@ -33,6 +33,18 @@ def test_a_prior_that_ignores_u_does_not() -> None:
     assert found.rank == 4
 
 
+def test_noise_of_single_precision_is_no_rank() -> None:
+    random = np.random.default_rng(0)
+    mean, log_var = (np.full((500, 3), value, np.float32) for value in (0.7, -1.3))
+    noisy = [array + random.uniform(-1, 1, array.shape).astype(np.float32) * 1e-7 for array in (mean, log_var)]
+    assert condition_iv(*noisy).rank == 0
+
+
+def test_without_any_point_there_is_no_rank() -> None:
+    found = condition_iv(np.zeros((0, 3)), np.zeros((0, 3)))
+    assert (found.needed, found.rank, found.points, found.holds) == (6, 0, 0, False)
+
+
 def test_a_latent_that_repeats_another_does_not() -> None:
     mean, log_var = priors(50, 3)
     mean[:, 2], log_var[:, 2] = mean[:, 0], log_var[:, 0]

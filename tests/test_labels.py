@@ -34,7 +34,7 @@ def test_a_budget_is_a_share_or_a_count(amount: str | int, count: int) -> None:
     assert LabelBudget(amount).resolve(unbalanced()).count == count
 
 
-@pytest.mark.parametrize("amount", ["some", "-3", "120%", "1.5", "first", "first some", "firsthand"])
+@pytest.mark.parametrize("amount", ["some", "-3", "120%", "1.5", "0,5%", "1,00", "", "first", "first some"])
 def test_an_impossible_budget_is_refused_in_a_sentence(amount: str) -> None:
     with pytest.raises(ub.InputError, match="--labels must"):
         LabelBudget(amount).resolve(unbalanced())
@@ -167,6 +167,15 @@ def test_labels_with_gaps_are_all_used(name: str, tmp_path: Path) -> None:
     source = BatchSource(run.training_data(1), seed=0, device=torch.device("cpu"))
     batch = source.batch("image", "half-labelled", 8, 0)
     assert (~batch.factors.isnan()).any(1).tolist() == [True] * 4 + [False] * 4
+
+
+def test_labels_of_which_no_row_is_complete_are_scored(tmp_path: Path) -> None:
+    data = gapped()
+    data.factors[:3, 0] = np.nan
+    config = ub.methods.SSIVAE(width=0.1, likelihood="gaussian")
+    run = ub.fit(data, config, steps=1, out=tmp_path / "run", show=False)
+    found = run.evaluate(["mig"], show=False)["identifiability"]
+    assert found["details"]["points"] == 0
 
 
 def test_methods_that_need_every_label_count_and_read_the_rows_that_have_them(tmp_path: Path) -> None:

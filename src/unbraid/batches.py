@@ -119,6 +119,8 @@ class BatchSource:
         if stream == "half-labelled":
             if not len(self.rows["unlabelled"]):
                 return self._index(update, "partly-labelled", batch_size, draw)
+            if batch_size < 2:
+                raise InputError("half of each batch are labelled observations: pass a --batch-size of at least 2.")
             half = min(batch_size // 2, len(self.rows["partly-labelled"]))
             sizes = {"partly-labelled": half, "unlabelled": batch_size - half}
             return torch.cat([self._index(update, part, size, draw) for part, size in sizes.items()])

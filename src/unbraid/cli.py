@@ -44,12 +44,13 @@ def fit(words: Sequence[str]) -> None:
     arguments = options.data_arguments([(name[5:], text) for name, text in given if name.startswith("data.")])
     steps = known.steps[0] if len(known.steps) == 1 else known.steps
     limited = known.labels is not None or known.label_factors is not None
+    amount = "all" if known.labels is None else known.labels
     run = fit_run(
         data.load(known.data, **arguments),
         configs,
         steps=steps,
         seed=known.seed,
-        labels=LabelBudget(known.labels or "all", tuple(known.label_factors or ())) if limited else None,
+        labels=LabelBudget(amount, tuple(known.label_factors or ())) if limited else None,
         out=known.out,
         machine=machine(known),
         show=not known.quiet,

@@ -139,6 +139,8 @@ def known(names: Sequence[str]) -> list[str]:
 
 def possible(run: Run, inception: Path | None) -> list[str]:
     """Every metric that this run allows."""
+    from unbraid.parted import labelled_variables
+
     table = run.encode(show=False)
     names = [name for name in metrics.SUITE if table.factor_names or metrics.METRICS[name].needs in NEEDS_NO_FACTORS]
     if "log_var" not in table.arrays:
@@ -149,7 +151,7 @@ def possible(run: Run, inception: Path | None) -> list[str]:
         names = [name for name in names if name != "attribute_classification"]
     names += ERRORS if reconstructing(run) else ()
     names += [name for name in MEASURES if refusal(run, name) is None]
-    names += ["class_accuracy"] if isinstance(run.stage(1), PartedVAEModel) and run.data.factor_info else []
+    names += ["class_accuracy"] if isinstance(run.stage(1), PartedVAEModel) and labelled_variables(run) else []
     if inception is not None and run.data.is_image:
         names += FEATURES
     return names

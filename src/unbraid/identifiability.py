@@ -47,6 +47,8 @@ def condition_iv(mean: NDArray[np.float64], log_var: NDArray[np.float64]) -> Ide
     Latents are first brought to mean 0 and variance 1 over all points, so that the condition number does not depend
     on the units of z.
     """
+    if not len(mean):
+        return Identifiability(2 * mean.shape[1], 0, 0, float("inf"), ())
     mean, variance = mean.astype(np.float64), np.exp(log_var.astype(np.float64))
     centre, spread = mean.mean(0), mean.var(0) + variance.mean(0)
     mean, variance = (mean - centre) / np.sqrt(spread), variance / spread
@@ -55,7 +57,8 @@ def condition_iv(mean: NDArray[np.float64], log_var: NDArray[np.float64]) -> Ide
     start = int(np.argmin(np.square(natural - natural.mean(0)).sum(1)))  # u₀: the point nearest to the middle
     differences = np.delete(natural, start, axis=0).T - natural[start][:, None]  # [2·latent, point]
     singular = np.linalg.svd(differences, compute_uv=False) if points > 1 else np.zeros(1)
-    rank = int((singular > TOLERANCE * max(singular[0], TOLERANCE)).sum())
+    # Noise is relative to λ itself: a prior that ignores u has differences of noise alone, and no rank.
+    rank = int((singular > TOLERANCE * max(singular[0], np.linalg.norm(natural))).sum())
     # Pivoting takes, one after another, the point that is farthest from the span of those before it.
     chosen = qr(differences, mode="r", pivoting=True)[1][:needed] if points > 1 else []
     values = np.linalg.svd(differences[:, chosen], compute_uv=False) if points > 1 else np.zeros(1)

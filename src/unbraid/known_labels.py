@@ -37,7 +37,8 @@ def labels_read(run: Run, number: int) -> dict[str, Any]:
     method = run.plan.stages[number - 1][0].build(source.spec)
     complete = reads and all(update.stream == "labelled" for update in method.updates())
     count = len(labelled_rows(source.labels)) if complete else source.spec.labelled
-    known = {"count": count, "factors": [factor.name for factor in source.spec.factors]}
+    known: dict[str, Any] = {"count": count, "factors": [factor.name for factor in source.spec.factors]}
+    known |= {"first": True} if run.plan.labels is not None and run.plan.labels.first else {}
     return {"training": reads, "test": method.encoder_needs_labels} | (known if reads else {})
 
 
@@ -47,6 +48,11 @@ def of_new(run: Run, n: int, labels: NDArray[Any] | None) -> NDArray[np.float32]
     table = np.full((n, len(names)), np.nan) if labels is None else np.asarray(labels, dtype=np.float64)
     if table.shape != (n, len(names)):
         raise InputError(f"labels must be {[n, len(names)]} ({', '.join(names)}), not {list(table.shape)}.")
+    info = () if run.plan.labels is None else run.plan.labels.info(run.data)
+    for factor, column in zip(info, table.T, strict=True):
+        beyond = column[(column < 0) | (column >= factor.size)]
+        if factor.size and len(beyond):
+            raise InputError(f"labels of {factor.name} are 0 to {factor.size - 1}, not {beyond[0]:g}.")
     for config in (config for config, _ in run.plan.stages if config.codes_are_labels):
         columns = given_columns(run, config)
         if np.isnan(table[:, columns]).any():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 WITHOUT = "without-labels/"  # before the names of scores of an encoder that could have read labels, and did not
-OF_THE_MODEL = ("identifiability", "identity_change")  # nothing is encoded for these, so no label is read
+# Nothing is encoded for the first two; labels are withheld for the third, or they would be found in any picture.
+READ_NONE = ("identifiability", "identity_change", "conditioning")
 HEADS = ("with labels at test time", "without")
 
 
@@ -11,4 +12,4 @@ def label_use(name: str) -> tuple[str, bool]:
     """Of an entry of metrics.json whose encoder can read labels: the metric, and whether labels were read for it."""
     if name.startswith(WITHOUT):
         return name.removeprefix(WITHOUT), False
-    return name, name not in OF_THE_MODEL
+    return name, name.partition("/")[0] not in READ_NONE

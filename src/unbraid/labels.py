@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -33,13 +34,15 @@ class LabelBudget:
             if name not in data.factor_names:
                 raise unknown("factor", name, data.factor_names)
         known = labelled_rows(data.factors[:, [data.factor_names.index(name) for name in names]], complete=False)
-        text = str(self.amount).strip().replace(",", "")
+        text = str(self.amount).strip()
         amount = text.removeprefix("first ").strip()
         return LabelPlan(min(self._count(amount, len(data)), len(known)), tuple(names), first=amount != text)
 
     def _count(self, text: str, n: int) -> int:
         if text == "all":
             return n
+        if re.fullmatch(r"\d{1,3}(,\d{3})+", text):
+            text = text.replace(",", "")
         try:
             if text.endswith("%"):
                 share = float(text[:-1]) / 100

@@ -95,12 +95,12 @@ def command_line(
     data: Mapping[str, Any], stages: Sequence[tuple[MethodConfig, int]], seed: int, labels: LabelPlan | None = None
 ) -> str:
     """The command that makes a run, for runs that were not made by one."""
-    words = ["unbraid fit", str(data["name"])]
-    words += [f"--data.{name} {_word(value)}" for name, value in (data["arguments"] or {}).items()]
+    words = ["unbraid fit", shlex.quote(str(data["name"]))]
+    words += [f"--data.{name} {_data_word(value)}" for name, value in (data["arguments"] or {}).items()]
     words += ["--method", *(config.name for config, _ in stages)]
     if labels is not None:
-        words += [f"--labels 'first {labels.count}'" if labels.first else f"--labels {labels.count}"]
-        words += ["--label-factors", *labels.factors]
+        words += ["--labels", shlex.quote(f"first {labels.count}" if labels.first else str(labels.count))]
+        words += ["--label-factors", *map(shlex.quote, labels.factors)] if labels.factors else []
     words += ["--steps", *(str(steps) for _, steps in stages), f"--seed {seed}"]
     for number, (config, _) in enumerate(stages, 1):
         prefix = f"{number}." if len(stages) > 1 else ""
@@ -118,12 +118,20 @@ def _changes(default: Mapping[str, Any], chosen: Mapping[str, Any], prefix: str 
 
 
 def _word(value: Any) -> str:
-    """A value as a shell takes it."""
+    """The value of an option as a shell takes it and `parse` reads it."""
+    if value is None:
+        return "none"
     return shlex.quote(",".join(map(str, value)) if isinstance(value, list) else str(value))
+
+
+def _data_word(value: Any) -> str:
+    """An argument of the data set as a shell takes it and `_plain` reads it."""
+    is_plain_text = isinstance(value, str) and _plain(value) == value
+    return shlex.quote(value if is_plain_text else json.dumps(value))
 
 
 def _plain(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text.lower() if text in ("True", "False") else text)
     except json.JSONDecodeError:
         return text

@@ -15,6 +15,7 @@ from torch import Tensor
 from unbraid import metrics
 from unbraid.batches import as_stored
 from unbraid.codes import choose_rows
+from unbraid.data.base import Factor
 from unbraid.errors import InputError
 from unbraid.files import complete_file
 from unbraid.methods.parted_vae import PartedVAEModel
@@ -51,14 +52,11 @@ def class_scores(run: Run, rows: int = 10_000) -> dict[str, Score]:
     Where every label was shown in training there is nothing else to score, and the details say so. Without any labels
     classes are named as suits them best.
     """
-    sizes, plan = parted(run).sizes, run.plan.labels
-    if plan is None or not plan.factors:
+    variables = labelled_variables(run)
+    if run.plan.labels is None or not run.plan.labels.factors:
         raise InputError(f"class_accuracy compares classes with labels, and {run.data.name} has none.")
-    taught = plan.count > 0
     scores: dict[str, Score] = {}
-    for variable, factor in enumerate(plan.info(run.data)):
-        if variable >= len(sizes) or factor.size != sizes[variable]:
-            continue
+    for variable, factor in variables.items():
         truth = run.data.column(factor.name)
         withheld = np.flatnonzero(~np.isnan(truth) & np.isnan(run.visible_labels[:, variable]))
         seen = not len(withheld)
@@ -66,12 +64,23 @@ def class_scores(run: Run, rows: int = 10_000) -> dict[str, Score]:
         chosen = candidates[choose_rows(len(candidates), rows, run.plan.seed)]
         guessed = classify(run, np.ascontiguousarray(run.data.observations[chosen]))[variable].argmax(1)
         score = metrics.class_accuracy(
-            guessed, truth[chosen], naming="given" if taught else "best", seed=run.plan.seed
+            guessed, truth[chosen], naming="given" if taught(run, variable) else "best", seed=run.plan.seed
         )
         scores[f"class_accuracy/{factor.name}"] = replace(score, details={**score.details, "seen_in_training": seen})
     if not scores:
         raise InputError("class_accuracy needs a labelled factor with as many values as there are classes.")
     return scores
+
+
+def labelled_variables(run: Run) -> dict[int, Factor]:
+    """The discrete variables that a factor of the labels stands beside, with as many values, whether shown or not."""
+    sizes, known = parted(run).sizes, () if run.plan.labels is None else run.plan.labels.info(run.data)
+    return {k: known[k] for k in range(min(len(sizes), len(known))) if known[k].size == sizes[k]}
+
+
+def taught(run: Run, variable: int) -> bool:
+    """Whether any label of this discrete variable was shown; else its classes have names by chance."""
+    return not bool(np.isnan(run.visible_labels[:, variable]).all())
 
 
 def transfer(run: Run, content: NDArray[Any], style: NDArray[Any]) -> NDArray[Any]:
@@ -129,10 +138,8 @@ def expected_codes(method: PartedVAEModel, variable: int, classes: Tensor) -> Te
 
 def class_names(run: Run, sizes: Sequence[int], variable: int) -> tuple[str, tuple[str, ...]]:
     """What a discrete variable and its values are called: as the labels call them, where there are labels."""
-    labels = run.plan.labels
-    known = labels.info(run.data) if labels is not None and labels.count else ()
-    if variable < len(known) and known[variable].size == sizes[variable]:
-        factor = known[variable]
+    factor = labelled_variables(run).get(variable)
+    if factor is not None and taught(run, variable):
         return factor.name, factor.values or tuple(map(str, range(factor.size)))
     return f"c{variable + 1}", tuple(map(str, range(sizes[variable])))
 

@@ -99,11 +99,16 @@ def label_plan(data: FactorData, configs: Sequence[MethodConfig], budget: LabelB
 
 
 def check_numbers(config: MethodConfig) -> None:
-    """Sizes that must be at least one."""
-    for name in ("latents", "residual_latents", "class_latents", "components", "batch_size", "draws"):
+    """Sizes that must be at least one, and widths that must be positive."""
+    counts = ("latents", "residual_latents", "class_latents", "components", "batch_size", "label_batch_size", "draws")
+    for name in counts:
         number = getattr(config, name, 1)
         if number < 1:
             raise InputError(f"--{name.replace('_', '-')} of {config.name} must be at least 1, not {number}.")
+    for name in ("scale", "label_scale", "temperature"):
+        number = getattr(config, name, 1.0)
+        if not number > 0:
+            raise InputError(f"--{name.replace('_', '-')} of {config.name} must be greater than 0, not {number:g}.")
 
 
 def check_target(config: MethodConfig, data: FactorData) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch.distributions import Normal, kl_divergence
 
 import unbraid as ub
 from unbraid import methods
@@ -92,6 +93,21 @@ def test_the_total_is_the_weighted_sum_of_its_terms() -> None:
     expected = v["reconstruction"] + o.gamma_u * abs(v["kl_u"] - 2.5) + o.gamma_z * abs(v["kl_z"] - 15)
     expected += o.gamma_h * v["entropy"] + o.gamma_c * v["kl_c"] + o.gamma_bc * v["overlap"]
     assert v["total"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_kl_of_u_weighs_each_mode_by_the_probability_of_its_class() -> None:
+    method, x = model(), batch().x
+    torch.manual_seed(4)
+    found = method.loss(batch(), 0).values()["kl_u"]
+    torch.manual_seed(4)
+    q_c, q_u, _, _ = method.infer(x, 1.0, sample=True)
+    expected = 0.0
+    for shares, q, modes in zip(q_c.probabilities.split(method.sizes, dim=1), q_u, method.mode_list, strict=True):
+        posterior = Normal(q.mean, (0.5 * q.log_var).exp())
+        for c in range(shares.shape[1]):
+            kl = kl_divergence(posterior, Normal(modes.mean[c], (0.5 * modes.log_var[c]).exp())).sum(1)
+            expected += (shares[:, c] * kl).mean().item()
+    assert found == pytest.approx(expected, rel=1e-4)
 
 
 def test_a_gap_in_one_label_leaves_the_others_to_learn_from() -> None:

@@ -141,6 +141,8 @@ def mnist(raw: Raw, factors: Sequence[Factor], size: int = 28, split: str = "all
         raise InputError(f"split={split!r} is unknown; choose 'all', 'train' or 'test'.")
     if size not in (28, 32):
         raise InputError(f"size={size} is not available; choose 28 or 32.")
+    if not isinstance(border, bool):
+        raise InputError(f"border={border!r} must be true or false.")
     parts = {"all": ("train", "t10k"), "train": ("train",), "test": ("t10k",)}[split]
     images = np.concatenate([formats.read_idx(raw[f"{part}-images-idx3-ubyte.gz"]) for part in parts])
     labels = np.concatenate([formats.read_idx(raw[f"{part}-labels-idx1-ubyte.gz"]) for part in parts])

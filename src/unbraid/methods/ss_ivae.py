@@ -57,8 +57,8 @@ class SemiSupervised(ConditionalVAE, ABC):
         self.guess = LabelGuess(self.observed, data, network=config.network, width=config.width)
 
     @abstractmethod
-    def bound_rows(self, x: Tensor, u: Tensor) -> dict[str, Tensor]:
-        """The terms of −L_labelled(x, u), each [b]; their sum is minimised."""
+    def bound_rows(self, x: Tensor, u: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        """−L_labelled(x, u) [b], and its terms for the log, without their weights."""
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """−Σ L(x, u) over labelled − Σ (E_q(u|x)[L(x, u)] + H(q(u | x))) over unlabelled − α·Σ log q(u | x)."""
@@ -66,8 +66,7 @@ class SemiSupervised(ConditionalVAE, ABC):
         labelled = ~missing.any(1)
         q_u = self.guess(batch.x)
         u = self.observed(batch.factors, instead=q_u.rsample())
-        terms = self.bound_rows(batch.x, u)
-        bound = sum(terms.values(), start=batch.x.new_zeros(len(u)))
+        bound, terms = self.bound_rows(batch.x, u)
         entropy = (q_u.entropy() * missing).sum(1)  # of the labels that had to be guessed
         log_q = (q_u.log_prob(u) * ~missing).sum(1)
         labelled_loss = mean_where(bound, labelled)
@@ -90,11 +89,12 @@ class SSIVAEModel(SemiSupervised):
         super().__init__(config, data)
         self.config = config
 
-    def bound_rows(self, x: Tensor, u: Tensor) -> dict[str, Tensor]:
-        """−log p(x | z) and β·KL[q(z | x, u) ‖ p(z | u)]."""
+    def bound_rows(self, x: Tensor, u: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        """−log p(x | z) + β·KL[q(z | x, u) ‖ p(z | u)]."""
         q = self.posterior(x, u)
         kl = kl_rows(q, self.conditional_prior(u))
-        return {"reconstruction": self.reconstruction_rows(q.rsample(), x), "kl": self.beta * kl}
+        reconstruction = self.reconstruction_rows(q.rsample(), x)
+        return reconstruction + self.beta * kl, {"reconstruction": reconstruction, "kl": kl}
 
     def updates(self) -> tuple[Update, ...]:
         """One step for everything."""
@@ -110,12 +110,13 @@ class SSIDVAEModel(SemiSupervised):
         self.config = config
         self.prior_decoder = label_decoder(self, config)
 
-    def bound_rows(self, x: Tensor, u: Tensor) -> dict[str, Tensor]:
-        """The four terms of L_IDVAE. The prior's weights are held fixed; a guessed u is drawn to what is likely."""
+    def bound_rows(self, x: Tensor, u: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        """−L_IDVAE and its four terms. The prior's weights are held fixed; a guessed u is drawn to what is likely."""
         reconstruction, kl = image_rows(self, x, u)
         q = DiagonalGaussian.from_parameters(frozen(self.prior_encoder, u))
         label, label_kl = prior_rows(q, partial(frozen, self.prior_decoder), u, self.config.label_scale)
-        return {"reconstruction": reconstruction, "kl": self.beta * kl, "label": label, "label_kl": label_kl}
+        bound = reconstruction + self.beta * kl + label + label_kl
+        return bound, {"reconstruction": reconstruction, "kl": kl, "label": label, "label_kl": label_kl}
 
     def prior_loss(self, batch: Batch, step: int) -> Terms:
         """−log p(u | z) + KL[q(z | u) ‖ p(z)] (eq. 16), for labels as they are given or guessed."""

@@ -56,17 +56,17 @@ def made_by(run: Run, factor: str, part: float = 1.0) -> NDArray[np.float32]:
 
     The model is as it was after this part of its last stage's training.
     """
-    return turned(run, factor, chains.chain_at(run, part), BATCH)
+    return over_poses(run, factor, chains.chain_at(run, part), BATCH)
 
 
 def made_as_one_batch(run: Run, factor: str) -> NDArray[np.float32]:
     """The same with all poses of an identity made as one batch, whose own statistics batch norm is given."""
     chain, (_, poses) = run.chain, counts(run)
     with batch_statistics(chain.stages[-1]):
-        return turned(run, factor, chain, poses)
+        return over_poses(run, factor, chain, poses)
 
 
-def turned(run: Run, factor: str, chain: Chain, batch: int) -> NDArray[np.float32]:
+def over_poses(run: Run, factor: str, chain: Chain, batch: int) -> NDArray[np.float32]:
     """Features of what a chain makes of the run's identities and poses, so many images at a time."""
     features, (identities, poses) = witness(run, factor).features, counts(run)
     return traversed_features(chain, features, identities=identities, poses=poses, seed=run.plan.seed, batch=batch)

@@ -54,8 +54,8 @@ class Setting:
 MNIST: dict[str, Any] = {"size": 32, "border": False, "split": "train"}
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting("sprites", {"size": 32, "stride": 8}, "shape", 60, False, None, 12, 12, 2, 0.1),
-    "desk": Setting("mnist", MNIST, "digit", 256, True, MNIST | {"split": "test"}, 8_000, 3_000, 3, 1.0),
-    "paper": Setting("mnist", MNIST, "digit", 256, True, MNIST | {"split": "test"}, PAPER_STEPS, 6_000, 3, 1.0),
+    "desk": Setting("mnist", MNIST, "digit", 256, True, MNIST | {"split": "test"}, 8_000, 2_000, 3, 1.0),
+    "paper": Setting("mnist", MNIST, "digit", 256, True, MNIST | {"split": "test"}, PAPER_STEPS, 2_000, 3, 1.0),
 }
 PAPER_SETTING = {
     "data": "MNIST resized to 32×32, 256 labels",

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from unbraid.errors import InputError
 from unbraid.files import write_bytes
 from unbraid.report import charts, facts, scores, words
-from unbraid.report.content import Metric, RunFiles
+from unbraid.report.content import Metric, RunFiles, as_mapping
 from unbraid.report.page import render
 from unbraid.report.pictures import Reconstructions, TraversalGroup, reconstructions, traversals
 from unbraid.report.read import read_run
@@ -109,6 +109,9 @@ def differences(runs: Sequence[RunFiles]) -> tuple[list[tuple[str, list[str]]], 
 def _settings(run: RunFiles) -> dict[str, str]:
     table = {"data": facts.data_name(run), "observations": words.count(run.data.get("n"))}
     table["seed"] = words.plain(run.config.get("seed"))
+    if budget := as_mapping(run.config.get("labels")):
+        which = f"{'first ' if budget.get('first') else ''}{words.count(budget.get('count'))}"
+        table["labels"] = f"{which} ({', '.join(map(str, budget.get('factors') or ()))})"
     for stage in run.stages:
         prefix = f"stage {stage.number} · "
         table[f"{prefix}method"] = words.method(stage.method)

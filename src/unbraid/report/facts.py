@@ -208,11 +208,12 @@ def conventions(run: RunFiles, heat: scores.HeatMap | None = None) -> Rows:
 def _labels(stage: Stage) -> str:
     """Whether labels were read, when, how many and of what."""
     read = {True: "were read", False: "were not read"}
-    moments = [(when, value) for when, value in stage.labels.items() if when not in ("count", "factors")]
+    moments = [(when, value) for when, value in stage.labels.items() if when not in ("count", "factors", "first")]
     said = [f"{read.get(value, str(value))} at {when}" for when, value in moments]
     if "count" in stage.labels:
         names = ", ".join(map(str, stage.labels.get("factors") or ()))
-        said.append(f"and {words.count(stage.labels['count'])} observations were labelled ({names})")
+        which = f"{'the first ' if stage.labels.get('first') else ''}{words.count(stage.labels['count'])}"
+        said.append(f"and {which} observations were labelled ({names})")
     return f"{words.method(stage.method)}: labels {', '.join(said)}."
 
 
