@@ -4,6 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from PIL import Image
 
 import unbraid as ub
 from unbraid import methods, parted
@@ -49,6 +51,21 @@ def test_densities_of_a_prior_are_those_of_a_mixture(run: ub.Run) -> None:
 def test_the_picture_is_a_png(run: ub.Run, tmp_path: Path) -> None:
     path = parted.draw_class_prior(parted.class_prior(run), tmp_path / "prior.png")
     assert path.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_the_typical_z_is_that_of_an_observation(run: ub.Run) -> None:
+    with torch.inference_mode():
+        z = torch.cat([run.stage(1).encode(x)["z"].mean for x, _ in run.parts(DATA.observations)])
+        found = parted.typical_z(run)
+    distances = (z - z.mean(0)).norm(dim=1)
+    torch.testing.assert_close(found, z[distances.argmin()])
+
+
+def test_priors_of_several_models_stand_below_one_another(run: ub.Run, tmp_path: Path) -> None:
+    one, other = (parted.class_prior(run, variable) for variable in (0, 1))
+    single = Image.open(parted.draw_class_prior(one, tmp_path / "one.png")).size
+    both = Image.open(parted.draw_class_priors({"a": one, "b": other}, tmp_path / "two.png")).size
+    assert both == (single[0], 2 * single[1])
 
 
 def test_other_methods_have_no_classes(tmp_path: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -23,6 +23,9 @@ from unbraid.metrics.score import Score
 from unbraid.ops.gaussian import log_prob
 from unbraid.ops.mixture import bhattacharyya
 from unbraid.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import SubFigure
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,8 @@ def transfer(run: Run, content: NDArray[Any], style: NDArray[Any]) -> NDArray[An
 def class_prior(run: Run, variable: int = 0, code: int = 0, *, marks: int = 9, steps: int = 241) -> ClassPrior:
     """The prior of code `code` of discrete variable `variable`, with observations generated along it.
 
-    All else is held at what the prior expects: z at zero, other codes at the mean of the likeliest class.
+    Other codes u are held at the mean of the likeliest class, and z at that of the observation that is nearest to the
+    average: where its capacity is met by an offset, no observation has a z near zero, and nothing is seen there.
     """
     method = parted(run)
     if not (0 <= variable < len(method.sizes) and 0 <= code < method.config.class_latents):
@@ -113,7 +117,7 @@ def class_prior(run: Run, variable: int = 0, code: int = 0, *, marks: int = 9, s
         ]
         u = expected_codes(method, variable, weighted[1].argmax(0).to(run.device))
         u[:, variable * method.config.class_latents + code] = marked.to(run.device)
-        made = method.decode({"u": u, "z": u.new_zeros(marks, method.config.latents)})
+        made = method.decode({"u": u, "z": typical_z(run).expand(marks, -1)})
         pairs = [bhattacharyya(m, v, modes.mean, modes.log_var) for m, v in zip(modes.mean, modes.log_var, strict=True)]
     names = class_names(run, method.sizes, variable)
     return ClassPrior(
@@ -125,6 +129,14 @@ def class_prior(run: Run, variable: int = 0, code: int = 0, *, marks: int = 9, s
         as_stored(made),
         torch.stack(pairs).cpu().numpy(),
     )
+
+
+def typical_z(run: Run, rows: int = 500) -> Tensor:
+    """z of the observation, among some, that is nearest to their average, [code]."""
+    chosen = choose_rows(len(run.data), rows, run.plan.seed)
+    observations = np.ascontiguousarray(run.data.observations[chosen])
+    z = torch.cat([parted(run).encode(x)["z"].mean for x, _ in run.parts(observations)])
+    return z[(z - z.mean(0)).square().sum(1).argmin()]
 
 
 def expected_codes(method: PartedVAEModel, variable: int, classes: Tensor) -> Tensor:
@@ -145,33 +157,48 @@ def class_names(run: Run, sizes: Sequence[int], variable: int) -> tuple[str, tup
 
 
 def draw_class_prior(prior: ClassPrior, path: str | Path) -> Path:
-    """The densities with the generated observations under them, as a PNG."""
+    """The densities with the generated observations under them, as a PNG (figure 7)."""
+    return draw_class_priors({"": prior}, path)
+
+
+def draw_class_priors(priors: Mapping[str, ClassPrior], path: str | Path) -> Path:
+    """The same for several models, one below another under their names (figure 10)."""
     import matplotlib
     from matplotlib.figure import Figure
 
     path = Path(path)
-    are_images = prior.observations.ndim == 4
     with matplotlib.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(8, 3.4), layout="constrained")
-        panels = figure.subplot_mosaic(
-            [["curve"] * len(prior.marks), [f"x{k}" for k in range(len(prior.marks))]], height_ratios=[2.4, 1]
-        )
-        for name, density in zip(prior.classes, prior.densities, strict=True):
-            panels["curve"].fill_between(prior.values, density, alpha=0.25)
-            panels["curve"].plot(prior.values, density, lw=1.2, label=name)
-        for k, (mark, made) in enumerate(zip(prior.marks, prior.observations, strict=True)):
-            panels["curve"].axvline(mark, color="#76797f", ls=":", lw=0.8)
-            panel = panels[f"x{k}"]
-            panel.set_axis_off()
-            if are_images:
-                panel.imshow(made.squeeze(), cmap="gray", vmin=0, vmax=255)
-            else:
-                panel.plot(made, lw=0.8, color="#1c1d1f")
-        panels["curve"].set(xlabel=f"u of {prior.name}", yticks=[], xlim=(prior.values[0], prior.values[-1]))
-        panels["curve"].legend(frameon=False, ncols=2, loc="upper right")
+        figure = Figure(figsize=(8, 3.4 * len(priors)), layout="constrained")
+        for part, (name, prior) in zip(
+            figure.subfigures(len(priors), squeeze=False)[:, 0], priors.items(), strict=True
+        ):
+            draw_prior_into(part, prior)
+            if name:
+                part.suptitle(name, x=0.01, ha="left", fontsize=10)
         with complete_file(path) as place:
             figure.savefig(place, dpi=130, format="png", metadata={"Software": None})
     return path
+
+
+def draw_prior_into(figure: SubFigure, prior: ClassPrior) -> None:
+    """One prior: a curve for each class, and an observation at every mark."""
+    are_images = prior.observations.ndim == 4
+    panels = figure.subplot_mosaic(
+        [["curve"] * len(prior.marks), [f"x{k}" for k in range(len(prior.marks))]], height_ratios=[2.4, 1]
+    )
+    for name, density in zip(prior.classes, prior.densities, strict=True):
+        panels["curve"].fill_between(prior.values, density, alpha=0.25)
+        panels["curve"].plot(prior.values, density, lw=1.2, label=name)
+    for k, (mark, made) in enumerate(zip(prior.marks, prior.observations, strict=True)):
+        panels["curve"].axvline(mark, color="#76797f", ls=":", lw=0.8)
+        panel = panels[f"x{k}"]
+        panel.set_axis_off()
+        if are_images:
+            panel.imshow(made.squeeze(), cmap="gray", vmin=0, vmax=255)
+        else:
+            panel.plot(made, lw=0.8, color="#1c1d1f")
+    panels["curve"].set(xlabel=f"u of {prior.name}", yticks=[], xlim=(prior.values[0], prior.values[-1]))
+    panels["curve"].legend(frameon=False, ncols=2, loc="upper right")
 
 
 def parted(run: Run) -> PartedVAEModel:

@@ -247,7 +247,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             f"![test accuracy over training]({stem}.png)",
             "",
             "What the classes have become (figure 7): the mixture prior of one class code, and images along it with "
-            "everything else at its mean; the first run.",
+            "z as in a typical image and other codes at the mean of the likeliest class; the first run.",
             "",
             f"![modes of the learned prior, with images]({stem}-prior.png)",
             "",

@@ -27,6 +27,7 @@ PUBLISHED = {
     "1.35 %": ("10,000", "0.905 ± 0.10"),
     "0.5 %, overlap free": ("3,686", "0.829"),
 }
+COMPARED = ("0.5 %", "0.5 %, overlap free")  # of which the learned priors are shown
 
 
 @dataclass(frozen=True)
@@ -110,10 +111,17 @@ COLUMNS = {
 }
 
 
+def priors(path: Path, finished: Sequence[Finished]) -> None:
+    """The modes that 0.5 % of labels give with the penalty on overlap and without it, the first run of each."""
+    runs = {group: found[0] for group, found in tables.groups(finished).items() if group in COMPARED}
+    parted.draw_class_priors({group: parted.class_prior(Run.open(one.folder)) for group, one in runs.items()}, path)
+
+
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
     """The budgets as Markdown, with a picture beside them."""
     s, o = SETTINGS[scale], config(SETTINGS[scale])
     tables.dots(folder / f"{stem}.png", finished, COLUMNS)
+    priors(folder / f"{stem}-priors.png", finished)
     ours = {
         "data": f"sprites (dSprites drawn anew), {s.size}×{s.size}",
         "network": f"conv, width {s.width:g}; 5 z, 1 u, 3 classes",
@@ -142,6 +150,12 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             tables.summary(finished, COLUMNS),
             "",
             f"![each run's scores]({stem}.png)",
+            "",
+            "What the penalty on overlap does (figure 10): the learned prior of u with 0.5 % of labels, with the "
+            "penalty above and without it below, and images along it with z as in a typical image; the first run of "
+            "each.",
+            "",
+            f"![modes of the learned priors, with images]({stem}-priors.png)",
             "",
             "## The paper's figures",
             tables.markdown(["", "labels", "factor score"], [[group, *known] for group, known in PUBLISHED.items()]),
