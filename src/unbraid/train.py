@@ -174,7 +174,7 @@ def training_step(
         for repeat in range(update.repeats):
             draw = step * update.repeats + repeat
             batch = source.batch(update.name, update.stream, update.batch_size, draw)
-            torch.manual_seed(mix(seed, update.name, draw, fabric.global_rank))
+            seed_draws(mix(seed, update.name, draw, fabric.global_rank), fabric.device)
             with fabric.autocast():
                 terms = update.loss(batch, step)
             if figures and repeat == update.repeats - 1:
@@ -182,6 +182,14 @@ def training_step(
                 check_finite(values, step)
             player.step(fabric, terms)
     return values
+
+
+def seed_draws(seed: int, device: torch.device) -> None:
+    """Seed what a loss draws. On a CPU `torch.manual_seed` would write down a stack trace for every other device."""
+    if device.type == "cpu":
+        torch.default_generator.manual_seed(seed)
+    else:
+        torch.manual_seed(seed)
 
 
 def build(job: Job, device: torch.device) -> Method:
