@@ -194,6 +194,8 @@ def test_few_labelled_rows_do_not_make_the_batch_smaller() -> None:
     source = BatchSource(TrainingData(data, labels, factors=data.factor_info[:1]), seed=0, device=torch.device("cpu"))
     known = ~source.batch("image", "half-labelled", 16, 3).factors.isnan().any(1)
     assert known.tolist() == [True] * 5 + [False] * 11
+    with pytest.raises(ub.InputError, match="pass a --batch-size of at least 2"):
+        source.batch("image", "half-labelled", 1, 0)
 
 
 @pytest.mark.parametrize("amount", [0.005, "inf%", "many"])

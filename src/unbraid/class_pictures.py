@@ -49,7 +49,7 @@ def transfer_pictures(run: Run, method: PartedVAEModel) -> dict[str, NDArray[Any
     styles = np.setdiff1d(np.arange(len(rows)), contents)[:STYLES]
     if not len(styles):
         return {}
-    known = [class_names(run, method.sizes, k) for k in range(len(method.sizes))]
+    known = [class_names(run, k) for k in range(len(method.sizes))]
     names = [", ".join(said(*words, int(c[i])) for words, c in zip(known, likeliest, strict=True)) for i in contents]
     content, style = observations[contents], observations[styles]
     return {

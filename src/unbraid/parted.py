@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,7 +119,7 @@ def class_prior(run: Run, variable: int = 0, code: int = 0, *, marks: int = 9, s
         u[:, variable * method.config.class_latents + code] = marked.to(run.device)
         made = method.decode({"u": u, "z": typical_z(run).expand(marks, -1)})
         pairs = [bhattacharyya(m, v, modes.mean, modes.log_var) for m, v in zip(modes.mean, modes.log_var, strict=True)]
-    names = class_names(run, method.sizes, variable)
+    names = class_names(run, variable)
     return ClassPrior(
         names[0],
         names[1],
@@ -148,12 +148,12 @@ def expected_codes(method: PartedVAEModel, variable: int, classes: Tensor) -> Te
     return torch.cat(parts, dim=1).clone()
 
 
-def class_names(run: Run, sizes: Sequence[int], variable: int) -> tuple[str, tuple[str, ...]]:
+def class_names(run: Run, variable: int) -> tuple[str, tuple[str, ...]]:
     """What a discrete variable and its values are called: as the labels call them, where there are labels."""
     factor = labelled_variables(run).get(variable)
     if factor is not None and taught(run, variable):
         return factor.name, factor.values or tuple(map(str, range(factor.size)))
-    return f"c{variable + 1}", tuple(map(str, range(sizes[variable])))
+    return f"c{variable + 1}", tuple(map(str, range(parted(run).sizes[variable])))
 
 
 def draw_class_prior(prior: ClassPrior, path: str | Path) -> Path:

@@ -111,7 +111,7 @@ class ClassifierModel(Method):
 
 def parted(setting: Setting) -> PartedVAE:
     """The paper's weights for MNIST (table 6) and its architecture (table 3)."""
-    # «Lowered on plateaus» of 1 % in three epochs (authors' code), of which this loss has none: its capacities grow.
+    # «Lowered on plateaus» of 1 % in three epochs (authors' code): few if any, because the capacities grow.
     adam = Adam(lr=1.5e-3)
     return PartedVAE(
         latents=6,
