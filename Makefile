@@ -12,6 +12,7 @@ test: .venv/ready lint
 
 lint: .venv/ready
 	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check --quiet src tests benchmarks
 	$(BIN)/mypy
 
 bench: .venv/ready

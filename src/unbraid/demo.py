@@ -20,6 +20,7 @@ STEPS = (2500, 2400)
 
 def run_demo(folder: Path, machine: Any, out: Console, *, show: bool = True) -> None:
     """Fit, evaluate and report, saying what happens."""
+
     def say(text: str) -> None:
         if show:
             out.print(text)

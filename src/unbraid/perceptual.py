@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 BATCH = 32
 
 
-def perceptual_scores(
-    run: Run, file: Path | None, images: int, show: bool, *, labels: bool = True
-) -> dict[str, Score]:
+def perceptual_scores(run: Run, file: Path | None, images: int, show: bool, *, labels: bool = True) -> dict[str, Score]:
     """Mean distance between observations and reconstructions, of the final output and of every stage before it."""
     if file is None or not file.is_file():
         raise InputError(

@@ -40,9 +40,7 @@ def load(objects: int = OBJECTS, size: int = raycast.SIDE) -> FactorData:
         raise InputError(f"toys: size={size} is out of range; it may be 8 to {raycast.SIDE}.")
     stem = f"toys-v{VERSION}-{objects}" + (f"-{size}px" if size != raycast.SIDE else "")
     shape = (objects * AZIMUTHS * len(ELEVATIONS), size, size, 3)
-    images = cache.stored(
-        f"toys/{stem}.npy", shape, np.uint8, lambda: drawn(objects, size), f"drawing {objects} toys"
-    )
+    images = cache.stored(f"toys/{stem}.npy", shape, np.uint8, lambda: drawn(objects, size), f"drawing {objects} toys")
     grid = np.indices((objects, len(ELEVATIONS), AZIMUTHS)).reshape(3, -1)
     info = (
         Factor("azimuth", AZIMUTHS, "cyclic"),

@@ -50,5 +50,3 @@ class BetaVAEModel(GaussianVAE):
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""
         return (Update("vae", self.loss, ("encoder", "decoder"), self.adam, self.batch_size),)
-
-

@@ -145,5 +145,3 @@ class Component:
 
     def _one_hot(self, scores: Tensor) -> Tensor:
         return F.one_hot(scores.argmax(1), scores.shape[1]).to(scores.dtype)
-
-

@@ -136,4 +136,3 @@ class HFVAEModel(Method):
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""
         return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)
-

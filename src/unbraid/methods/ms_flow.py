@@ -102,9 +102,7 @@ class MSFlowModel(Method):
         return logit_space.leave(standard * self.spread + self.centre, self.shape)
 
 
-def log_density(
-    mixture_log_weights: Tensor, centres: Tensor, flow: MSFlowModel, x: Tensor
-) -> tuple[Tensor, Tensor]:
+def log_density(mixture_log_weights: Tensor, centres: Tensor, flow: MSFlowModel, x: Tensor) -> tuple[Tensor, Tensor]:
     """log p(x) = log Σₖ πₖ p(x | yₖ), [b], exactly, and the component that explains each x best, [b].
 
     `centres` [component, …] are the y that the first stage makes of each component.

@@ -64,9 +64,7 @@ class Encoder(nn.Module):
         return self.head(features if extra is None else torch.cat((features, extra), dim=1))  # type: ignore[no-any-return]
 
 
-def decoder(
-    inputs: int, shape: tuple[int, ...], *, network: NetworkName = "auto", width: float = 1.0
-) -> nn.Sequential:
+def decoder(inputs: int, shape: tuple[int, ...], *, network: NetworkName = "auto", width: float = 1.0) -> nn.Sequential:
     """A network from codes to observations (logits, for images): the mirror of `Encoder`."""
     chosen = choose(network, shape)
     if chosen == "mlp":
