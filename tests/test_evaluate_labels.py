@@ -94,7 +94,7 @@ def test_on_the_page_a_plain_name_means_without_labels(squares: FactorData, tmp_
     page = run.report().read_text(encoding="utf-8")
     assert 'data-metric="with-labels/mig"' in page
     assert 'data-metric="mig"' in page
-    assert "labels were read at training, were read at test, and 48 observations were labelled (place, shade)" in page
+    assert "labels were read at training, were read at test, and 48 observations (place, shade) had them" in page
 
 
 def test_methods_without_labels_say_so_too(squares: FactorData, tmp_path: Path) -> None:
@@ -123,9 +123,9 @@ def test_the_first_labels_are_recorded_as_such_and_told_apart_in_a_comparison(
     record = json.loads((tmp_path / "first" / "stage-1" / "stage.json").read_text())["labels"]
     assert record == {"training": True, "test": False, "count": 12, "factors": ["shade"], "first": True}
     said = read_run(tmp_path / "first")
-    assert "the first 12 observations were labelled (shade)" in dict(facts.conventions(said, None))["Labels"]
+    assert "the first 12 observations (shade) had them" in dict(facts.conventions(said, None))["Labels"]
     differing, _ = comparison.differences([read_run(tmp_path / name) for name in ("first", "drawn")])
-    assert dict(differing)["labels"] == ["first 12 (shade)", "12 (shade)"]
+    assert dict(differing)["labels"] == ["the first 12 observations (shade)", "12 observations (shade)"]
 
 
 def test_a_variable_without_any_label_that_was_shown_has_names_by_chance(tmp_path: Path, squares: FactorData) -> None:

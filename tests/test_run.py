@@ -12,12 +12,13 @@ from unbraid.batches import as_stored
 from unbraid.core import Adam
 from unbraid.data.base import FactorData
 from unbraid.files import read_json
-from unbraid.methods import MSVAE, BetaTCVAE, BetaVAE
+from unbraid.methods import MSVAE, SSIVAE, BetaTCVAE, BetaVAE
 from unbraid.pictures import code_ranges
 from unbraid.run import Run
-from unbraid.train import Player
+from unbraid.train import Player, seed_draws
 
 FIRST, SECOND = BetaTCVAE(width=0.1, latents=4), MSVAE(width=0.1, latents=2)
+PLAIN = BetaVAE(likelihood="gaussian")
 
 
 def two_stages(data: FactorData, out: Path, second: MSVAE = SECOND) -> Run:
@@ -123,6 +124,29 @@ def test_observations_of_another_shape_are_refused(squares: FactorData, tmp_path
 def test_stages_in_an_order_that_makes_no_sense_are_refused(squares: FactorData, stages: list, message: str) -> None:
     with pytest.raises(ub.InputError, match=message):
         ub.fit(squares, stages, steps=1, show=False)
+
+
+@pytest.mark.parametrize(
+    ("stages", "labels", "message"),
+    [
+        ([PLAIN, MSVAE(likelihood="gaussian", styles="places")], None, "--styles places is for images"),
+        ([SSIVAE(likelihood="gaussian", batch_size=1)], 8, "pass a --batch-size of at least 2"),
+    ],
+)
+def test_what_cannot_be_trained_is_said_before_anything_is_written(
+    tmp_path: Path, stages: list, labels: int | None, message: str
+) -> None:
+    vectors = ub.data.from_arrays(np.random.default_rng(0).normal(size=(32, 6)), {"side": np.arange(32) % 2})
+    with pytest.raises(ub.InputError, match=message):
+        ub.fit(vectors, stages, steps=10**9, labels=labels, out=tmp_path / "run", show=False)
+    assert not (tmp_path / "run").exists()
+
+
+def test_draws_on_a_cpu_are_those_of_the_global_seed() -> None:
+    seed_draws(7, torch.device("cpu"))
+    drawn = torch.randn(3)
+    torch.manual_seed(7)
+    assert torch.equal(drawn, torch.randn(3))
 
 
 def test_the_learning_rate_falls_over_the_run(

@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from unbraid import checkpoint, known_labels, methods
+from unbraid.batches import BatchSource
 from unbraid.core import HasTarget, MethodConfig
 from unbraid.data import load as load_data
 from unbraid.data.base import FactorData
@@ -54,10 +57,27 @@ def fit(
             _log.warning(sentence)
     folder = Path(out) if out is not None else Path("runs") / plan.default_name
     run = Run(folder, plan, data)
+    check_stages(run)
     begin(run, command, machine or Machine())
     for number in range(1, len(configs) + 1):
         train_stage(run, number, machine or Machine(), show=show)
     return run
+
+
+def check_stages(run: Run) -> None:
+    """Build what is to be trained and draw a batch of it: what cannot be is said before anything is written or trained.
+
+    A stage whose size depends on the codes of one that is not trained yet has to wait for it.
+    """
+    for number, (config, _) in enumerate(run.plan.stages, 1):
+        if run.is_finished(number) or config.uses_codes:
+            continue
+        source = run.training_data(number)
+        with torch.random.fork_rng(devices=()):  # the caller's random numbers stay as they are
+            updates = config.build(source.spec).updates()
+        batches = BatchSource(source, seed=run.plan.seed, device=torch.device("cpu"))
+        for update in updates:
+            batches.batch(update.name, update.stream, update.batch_size, 0)
 
 
 def begin(run: Run, command: str | None, machine: Machine) -> None:

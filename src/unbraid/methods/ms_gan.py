@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from unbraid.config import later_option, option
 from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
 from unbraid.methods.ms_vae import given
-from unbraid.nets.adain import StylesOf, adain_network
+from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network
 from unbraid.nets.dcgan import PairCritic
 from unbraid.ops.density_ratio import classification_loss
 from unbraid.ops.gaussian import DiagonalGaussian
@@ -30,9 +30,7 @@ class MSGAN(LaterStage):
     latents: int = option(10, "number of codes z, standard normal")
     width: float = option(1.0, "fraction of the paper's units in every layer")
     critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's")
-    styles: StylesOf = later_option(
-        "channels", "what z scales and shifts: channels as a whole, or at every place of an image (the authors' code)"
-    )
+    styles: StylesOf = later_option("channels", STYLES_OF)
     adam: Adam = option(Adam(beta1=0.5), "optimiser of the generator")
     critic_adam: Adam = option(Adam(beta1=0.5), "optimiser of the critic")
 

@@ -12,7 +12,7 @@ from unbraid.config import later_option, option
 from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
 from unbraid.errors import InputError
 from unbraid.methods.gaussian import check_likelihood
-from unbraid.nets.adain import StylesOf, adain_network, residual_trunk
+from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network, residual_trunk
 from unbraid.nets.from_codes import DecoderFromCodes
 from unbraid.ops import likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
@@ -35,9 +35,7 @@ class MSVAE(LaterStage):
     content: Literal["y", "codes", "codes+z"] = option(
         "y", "what the decoder starts from: y; stage 1's codes in its place; or codes and z side by side, without AdaIN"
     )
-    styles: StylesOf = later_option(
-        "channels", "what z scales and shifts: channels as a whole, or at every place of an image (the authors' code)"
-    )
+    styles: StylesOf = later_option("channels", STYLES_OF)
     encoder_sees: Literal["residual", "x"] = option("residual", "what z is inferred from: x − y, or x")
 
     def __post_init__(self) -> None:

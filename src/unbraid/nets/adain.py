@@ -13,7 +13,8 @@ from torch.nn import functional as F
 from unbraid.errors import InputError
 from unbraid.nets.stacks import VECTOR_UNITS, mlp, scaled, upsampling
 
-StylesOf = Literal["channels", "places"]  # what z scales and shifts: a channel as a whole, or at each of its places
+StylesOf = Literal["channels", "places"]
+STYLES_OF = "what z scales and shifts: channels as a whole, or at every place of an image (the authors' code)"
 
 
 def adain(activations: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
@@ -149,6 +150,8 @@ def adain_network(
     shape: tuple[int, ...], latents: int, width: float, styles: StylesOf = "channels"
 ) -> AdainMaps | AdainVectors:
     """p(x | y, z) for observations of this shape. Vectors have no places: each of their units is scaled and shifted."""
+    if len(shape) != 3 and styles == "places":
+        raise InputError("--styles places is for images: vectors and signals have no places, so leave it out.")
     if len(shape) == 3:
         return AdainMaps(shape, latents, width, placed=styles == "places")
     return AdainVectors(shape[0], latents, width)

@@ -110,8 +110,7 @@ def _settings(run: RunFiles) -> dict[str, str]:
     table = {"data": facts.data_name(run), "observations": words.count(run.data.get("n"))}
     table["seed"] = words.plain(run.config.get("seed"))
     if budget := as_mapping(run.config.get("labels")):
-        which = f"{'first ' if budget.get('first') else ''}{words.count(budget.get('count'))}"
-        table["labels"] = f"{which} ({', '.join(map(str, budget.get('factors') or ()))})"
+        table["labels"] = words.labelled(budget)
     for stage in run.stages:
         prefix = f"stage {stage.number} · "
         table[f"{prefix}method"] = words.method(stage.method)

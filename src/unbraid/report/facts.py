@@ -211,9 +211,7 @@ def _labels(stage: Stage) -> str:
     moments = [(when, value) for when, value in stage.labels.items() if when not in ("count", "factors", "first")]
     said = [f"{read.get(value, str(value))} at {when}" for when, value in moments]
     if "count" in stage.labels:
-        names = ", ".join(map(str, stage.labels.get("factors") or ()))
-        which = f"{'the first ' if stage.labels.get('first') else ''}{words.count(stage.labels['count'])}"
-        said.append(f"and {which} observations were labelled ({names})")
+        said.append(f"and {words.labelled(stage.labels)} had them")
     return f"{words.method(stage.method)}: labels {', '.join(said)}."
 
 

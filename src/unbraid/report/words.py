@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -101,6 +101,12 @@ def metric(name: str) -> MetricName:
         return known
     place = ", ".join(parts[:start]).replace("-", " ")
     return MetricName(f"{known.short}, {place}", known.long, known.higher_is_better, known.top)
+
+
+def labelled(budget: Mapping[str, Any]) -> str:
+    """Which observations had labels, and of what."""
+    which = f"{'the first ' if budget.get('first') else ''}{count(budget.get('count'))}"
+    return f"{which} observations ({', '.join(map(str, budget.get('factors') or ()))})"
 
 
 def term(name: str) -> str:
