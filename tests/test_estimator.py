@@ -74,3 +74,8 @@ def test_methods_that_learn_from_labels_take_them_from_y() -> None:
         ub.Disentangler("ivae", options={"width": 0.05}, steps=2).fit(x, y[1:])
     plain = ub.Disentangler("vae", options={"width": 0.05, "latents": 2}, steps=2)
     np.testing.assert_array_equal(plain.fit(x, y).transform(x), plain.fit(x).transform(x))
+
+
+def test_codes_that_are_labels_cannot_be_inferred() -> None:
+    with pytest.raises(ub.InputError, match="controls takes its codes from labels, which transform is not given"):
+        ub.Disentangler("controls", steps=1).fit(np.zeros((8, 3)), np.arange(8) % 2)

@@ -94,7 +94,41 @@ def test_on_the_page_a_plain_name_means_without_labels(squares: FactorData, tmp_
     page = run.report().read_text(encoding="utf-8")
     assert 'data-metric="with-labels/mig"' in page
     assert 'data-metric="mig"' in page
-    assert "labels were read at training, were read at test, and 48 observations (place, shade) had them" in page
+    assert "labels of 48 observations (place, shade) were read at training, those of 48 at test" in page
+
+
+def test_the_page_tells_labels_in_training_from_those_at_test_time(squares: FactorData, tmp_path: Path) -> None:
+    """A budget is for training: the encoder of the published protocol reads whatever labels there are."""
+    run = ub.fit(squares, READS, steps=2, labels=12, out=tmp_path / "run", show=False)
+    assert (~torch.isnan(run.labels(np.arange(48)))).all()
+    said = dict(facts.conventions(read_run(run.folder), None))["Labels"]
+    assert "labels of 12 observations (place, shade) were read at training, those of 48 at test" in said
+
+
+def test_labels_that_are_read_in_one_of_two_updates_are_counted_as_they_are_read(
+    squares: FactorData, tmp_path: Path
+) -> None:
+    squares.factors[8:, 1] = np.nan
+    run = fitted(squares, methods.SupervisedGuidedVAE(width=0.1), tmp_path / "run")
+    assert json.loads((run.stage_folder(1) / "stage.json").read_text())["labels"]["count"] == 8
+
+
+def test_a_classifier_is_scored_without_labels_before_a_stage_that_reads_them(
+    squares: FactorData, tmp_path: Path
+) -> None:
+    stages = [methods.PartedVAE(width=0.1, attention_steps=2), methods.MSControls(width=0.1)]
+    run = ub.fit(squares, stages, steps=2, labels=24, out=tmp_path / "run", show=False)
+    run.evaluate(["class_accuracy"], show=False)
+    shown = {metric.name for metric in read_run(run.folder).metrics}
+    assert shown == {"class_accuracy/place", "class_accuracy/shade"}
+    assert run.report().is_file()
+
+
+def test_controls_ask_for_labels_of_their_own_factors_only(squares: FactorData, tmp_path: Path) -> None:
+    squares.factors[:24, 0] = np.nan
+    squares.factors[24:, 1] = np.nan
+    run = fitted(squares, methods.Controls(width=0.1, factors=("place",)), tmp_path / "run")
+    assert json.loads((run.stage_folder(1) / "stage.json").read_text())["labels"]["count"] == 24
 
 
 def test_methods_without_labels_say_so_too(squares: FactorData, tmp_path: Path) -> None:
@@ -123,7 +157,10 @@ def test_the_first_labels_are_recorded_as_such_and_told_apart_in_a_comparison(
     record = json.loads((tmp_path / "first" / "stage-1" / "stage.json").read_text())["labels"]
     assert record == {"training": True, "test": False, "count": 12, "factors": ["shade"], "first": True}
     said = read_run(tmp_path / "first")
-    assert "the first 12 observations (shade) had them" in dict(facts.conventions(said, None))["Labels"]
+    assert (
+        "labels of the first 12 observations (shade) were read at training"
+        in dict(facts.conventions(said, None))["Labels"]
+    )
     differing, _ = comparison.differences([read_run(tmp_path / name) for name in ("first", "drawn")])
     assert dict(differing)["labels"] == ["the first 12 observations (shade)", "12 observations (shade)"]
 

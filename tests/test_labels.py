@@ -96,6 +96,61 @@ def test_gaps_in_the_data_are_never_chosen() -> None:
     assert not np.isin(np.flatnonzero(~np.isnan(labels).any(axis=1)), np.arange(0, 1000, 2)).any()
 
 
+@pytest.mark.parametrize("amount", [12, "first 12"])
+def test_a_budget_is_spent_on_complete_rows_where_others_are_of_no_use(amount: str | int) -> None:
+    data = unbalanced()
+    data.factors[::2, 0] = np.nan
+    data.factors[1::3, 1] = np.nan
+    plan = LabelBudget(amount).resolve(data, complete=True)
+    labels = plan.visible(data, seed=0)
+    assert (~np.isnan(labels)).all(axis=1).sum() == (~np.isnan(labels)).any(axis=1).sum() == 12
+    any_label = LabelBudget(amount).resolve(data).visible(data, seed=0)
+    assert (~np.isnan(any_label)).any(axis=1).sum() == 12
+    assert (~np.isnan(any_label)).all(axis=1).sum() < 12
+
+
+def test_without_gaps_or_without_a_budget_complete_rows_are_no_other_plan() -> None:
+    data = unbalanced()
+    assert LabelBudget(12).resolve(data, complete=True) == LabelBudget(12).resolve(data)
+    data.factors[::2, 0] = np.nan
+    assert LabelBudget().resolve(data, complete=True) == LabelBudget().resolve(data)
+
+
+def test_nothing_that_a_method_knows_of_labels_depends_on_withheld_ones() -> None:
+    random = np.random.default_rng(2)
+    columns = {"shape": random.integers(3, size=200), "mass": random.normal(size=200)}
+    data, sizes = table(columns, {"shape": 3, "mass": 0}), {"shape": 3, "mass": 0}
+    shown = LabelPlan(12, ("shape", "mass")).visible(data, seed=0)
+    withheld = np.isnan(shown).all(axis=1)
+    other = table(
+        {"shape": np.where(withheld, 2, columns["shape"]), "mass": np.where(withheld, 99, columns["mass"])}, sizes
+    )
+    assert TrainingData(other, shown).spec == TrainingData(data, shown).spec
+    mass = columns["mass"][~withheld]
+    assert TrainingData(data, shown).spec.ranges[1] == (mass.min(), mass.max())
+
+
+def test_numbers_that_single_precision_cannot_tell_apart_are_refused() -> None:
+    dates = 2_460_000 + np.linspace(0, 1, 100)
+    with pytest.raises(ub.InputError, match=r"labels of .date. lie between .* subtract a constant"):
+        LabelBudget(12).resolve(table({"date": dates}, {"date": 0}))
+    assert LabelBudget(12).resolve(table({"date": dates - 2_460_000}, {"date": 0})).count == 12
+
+
+def test_infinite_labels_are_refused() -> None:
+    with pytest.raises(ub.InputError, match="1 labels of 'mass' are infinite"):
+        table({"mass": np.array([0.5, np.inf, np.nan])}, {"mass": 0})
+
+
+def test_a_batch_that_is_smaller_than_the_group_is_refused() -> None:
+    data = unbalanced()
+    source = TrainingData(data, LabelPlan(1, ("shape",)).visible(data, seed=0), factors=data.factor_info[:1])
+    for rank in range(2):  # on every process, or one would wait for the other
+        batches = BatchSource(source, seed=0, device=torch.device("cpu"), rank=rank, world=2)
+        with pytest.raises(ub.InputError, match="a batch of 1 of update 'vae' cannot be shared by 2 processes"):
+            batches.batch("vae", "labelled", 64, 0)
+
+
 def test_the_labelled_set_is_a_function_of_the_seed_alone() -> None:
     data, plan = unbalanced(), LabelPlan(50, ("shape",))
     np.testing.assert_array_equal(plan.visible(data, seed=4), plan.visible(data, seed=4))

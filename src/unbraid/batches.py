@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,10 +50,19 @@ class TrainingData:
     codes: NDArray[np.float32] | None = None  # [draws·n, code], in the same order
     factors: tuple[Factor, ...] | None = None  # what the labels are labels of; None: the data set's factors
     rows: NDArray[np.int64] | None = None  # what to train on; None: all
+    required: Sequence[int] | None = None  # columns of labels that a row must have to count as labelled; None: all
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For other processes: mapped files are sent by name, not by content."""
-        return _restore, (self.data, self.labels, _sent(self.y), _sent(self.codes), self.factors, self.rows)
+        return _restore, (
+            self.data,
+            self.labels,
+            _sent(self.y),
+            _sent(self.codes),
+            self.factors,
+            self.rows,
+            self.required,
+        )
 
     @property
     def spec(self) -> DataSpec:
@@ -71,6 +80,11 @@ class TrainingData:
             means=tuple(float(v.mean()) if len(v) else 0.0 for v in known),
         )
 
+    @property
+    def labelled_rows(self) -> NDArray[np.int64]:
+        """The rows of which every required label is known."""
+        return labelled_rows(self.labels if self.required is None else self.labels[:, list(self.required)])
+
 
 class BatchSource:
     """Draws batches. Each update has its own order of rows: shuffled epochs without their incomplete last batch."""
@@ -86,7 +100,7 @@ class BatchSource:
         partly = labelled_rows(source.labels, complete=False)
         self.rows = {
             "train": torch.arange(self.size) if source.rows is None else torch.from_numpy(source.rows),
-            "labelled": torch.from_numpy(labelled_rows(source.labels)),
+            "labelled": torch.from_numpy(source.labelled_rows),
             "partly-labelled": torch.from_numpy(partly),
             "unlabelled": torch.from_numpy(np.setdiff1d(np.arange(self.size), partly, assume_unique=True)),
         }
@@ -94,7 +108,13 @@ class BatchSource:
 
     def batch(self, update: str, stream: Stream, batch_size: int, draw: int) -> Batch:
         """The batch of this number for this update; each process of a group gets its share of the rows."""
-        index = self._index(update, stream, batch_size, draw)[self.rank :: self.world]
+        index = self._index(update, stream, batch_size, draw)
+        if len(index) < self.world:
+            raise InputError(
+                f"a batch of {len(index)} of update {update!r} cannot be shared by {self.world} processes: "
+                "give it more labels or a greater batch size, or take fewer --devices."
+            )
+        index = index[self.rank :: self.world]
         y = codes = None
         if self.y is not None:
             draws = len(self.y) // self.size
@@ -139,7 +159,9 @@ class BatchSource:
     def _no_labels(self) -> str:
         if not len(self.rows["partly-labelled"]):
             return "this method learns from labels and there are none: name labelled factors or more labels."
-        names = ", ".join(factor.name for factor in self.source.spec.factors)
+        factors = self.source.spec.factors
+        required = range(len(factors)) if self.source.required is None else self.source.required
+        names = ", ".join(factors[column].name for column in required)
         return (
             f"this method learns from observations of which all labels are known ({names}), and there are none: name "
             "fewer --label-factors, or take a method that can do with gaps (full-vae, ss-ivae, ss-idvae, parted-vae)."
@@ -150,9 +172,9 @@ def _sent(array: NDArray[Any] | None) -> NDArray[Any] | Path | None:
     return Path(array.filename) if isinstance(array, np.memmap) and array.filename else array
 
 
-def _restore(data: FactorData, labels: Any, y: Any, codes: Any, factors: Any, rows: Any) -> TrainingData:
+def _restore(data: FactorData, labels: Any, y: Any, codes: Any, *rest: Any) -> TrainingData:
     y, codes = (np.load(part, mmap_mode="c") if isinstance(part, Path) else part for part in (y, codes))
-    return TrainingData(data, labels, y, codes, factors, rows)
+    return TrainingData(data, labels, y, codes, *rest)
 
 
 def _resident(array: NDArray[np.uint8] | NDArray[np.float32], device: torch.device) -> Tensor:

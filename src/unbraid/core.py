@@ -190,6 +190,8 @@ class MethodConfig(ABC):
     conditional: ClassVar[bool] = False
     # Whether training reads labels: only then is it given any, and only then is the label budget part of its key.
     uses_labels: ClassVar[bool] = False
+    # Whether training can only use observations of which all labels are known: a budget is then spent on those.
+    needs_complete_labels: ClassVar[bool] = False
     # Whether the codes are labels, read off and not inferred: where one is missing there is no code.
     codes_are_labels: ClassVar[bool] = False
 

@@ -57,14 +57,16 @@ class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train on X. Methods that learn from labels take them from y, [n] or [n, factor], NaN or None for gaps."""
         observations = self._stored(X, first=True)
-        learns = self._config(observations.ndim == 4).uses_labels
+        config = self._config(observations.ndim == 4)
+        if config.codes_are_labels:
+            raise InputError(f"{config.name} takes its codes from labels, which transform is not given: take another.")
+        learns = config.uses_labels
         factors, info = factor_table(columns_of(y if learns else None, None), len(observations))
         data = FactorData("table", observations, factors, info)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with tempfile.TemporaryDirectory() as scratch:
             out = Path(self.out) if self.out is not None else Path(scratch) / "run"
-            config, where = self._config(data.is_image), Machine("cpu")
-            run = fit(data, config, steps=self.steps, seed=seed, out=out, machine=where, show=self.verbose)
+            run = fit(data, config, steps=self.steps, seed=seed, out=out, machine=Machine("cpu"), show=self.verbose)
             self.chain_ = run.chain
         with torch.inference_mode():
             q = self.chain_.encode(self._input(observations[:1]))[0]

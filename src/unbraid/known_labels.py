@@ -35,11 +35,15 @@ def labels_read(run: Run, number: int) -> dict[str, Any]:
     source = run.training_data(number)
     reads = source.spec.labelled > 0
     method = run.plan.stages[number - 1][0].build(source.spec)
-    complete = reads and all(update.stream == "labelled" for update in method.updates())
-    count = len(labelled_rows(source.labels)) if complete else source.spec.labelled
+    if not reads:
+        return {"training": False, "test": method.encoder_needs_labels}
+    complete = {update.stream for update in method.updates()} <= {"labelled", "train"}
+    count = len(source.labelled_rows) if complete else source.spec.labelled
     known: dict[str, Any] = {"count": count, "factors": [factor.name for factor in source.spec.factors]}
     known |= {"first": True} if run.plan.labels is not None and run.plan.labels.first else {}
-    return {"training": reads, "test": method.encoder_needs_labels} | (known if reads else {})
+    if method.encoder_needs_labels:  # a budget is for training: the encoder is given whatever labels there are
+        known["count_at_test"] = len(labelled_rows(run.labels(np.arange(len(run.data))).cpu().numpy(), complete=False))
+    return {"training": True, "test": method.encoder_needs_labels} | known
 
 
 def of_new(run: Run, n: int, labels: NDArray[Any] | None) -> NDArray[np.float32]:

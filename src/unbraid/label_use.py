@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 WITHOUT = "without-labels/"  # before the names of scores of an encoder that could have read labels, and did not
-# Nothing is encoded for the first two; labels are withheld for the third, or they would be found in any picture.
-READ_NONE = ("identifiability", "identity_change", "conditioning")
+# Nothing is encoded for the first two; labels are withheld for the third, or they would be found in any picture; the
+# classifier of the fourth reads none.
+READ_NONE = ("identifiability", "identity_change", "conditioning", "class_accuracy")
 HEADS = ("with labels at test time", "without")
 
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from unbraid.data.base import Factor, FactorData
 from unbraid.errors import InputError, unknown
 
+LEAST_STEPS = 1000  # of single precision between the least and the greatest value of a label
+
 
 @dataclass(frozen=True)
 class LabelBudget:
@@ -25,18 +27,27 @@ class LabelBudget:
     amount: str | int = "all"
     factors: tuple[str, ...] = ()
 
-    def resolve(self, data: FactorData) -> LabelPlan:
-        """The budget as a count and names for this data set, or a sentence that says what is wrong with it."""
+    def resolve(self, data: FactorData, *, complete: bool = False) -> LabelPlan:
+        """The budget as a count and names for this data set, or a sentence that says what is wrong with it.
+
+        `complete`: it is for a method that has no use for observations with a gap in their labels.
+        """
         names = self.factors or data.factor_names
         if self.factors and not data.factor_names:
             raise InputError(f"{data.name} has no labels, so --label-factors {' '.join(self.factors)} names nothing.")
         for name in names:
             if name not in data.factor_names:
                 raise unknown("factor", name, data.factor_names)
-        known = labelled_rows(data.factors[:, [data.factor_names.index(name) for name in names]], complete=False)
+        labels = data.factors[:, [data.factor_names.index(name) for name in names]]
+        for name, column in zip(names, labels.T, strict=True):
+            check_precision(name, column)
+        known, whole = labelled_rows(labels, complete=False), labelled_rows(labels)
         text = str(self.amount).strip()
         amount = text.removeprefix("first ").strip()
-        return LabelPlan(min(self._count(amount, len(data)), len(known)), tuple(names), first=amount != text)
+        count = self._count(amount, len(data))
+        # Without gaps there is no difference, and without a budget nothing to spend.
+        complete = complete and len(whole) < len(known) and count < len(known)
+        return LabelPlan(min(count, len(whole if complete else known)), tuple(names), amount != text, complete)
 
     def _count(self, text: str, n: int) -> int:
         if text == "all":
@@ -65,6 +76,7 @@ class LabelPlan:
     count: int
     factors: tuple[str, ...]
     first: bool = field(default=False, metadata={"later": True})  # in the data's order; else drawn
+    complete: bool = field(default=False, metadata={"later": True})  # only of observations without a gap
 
     def columns(self, data: FactorData) -> list[int]:
         """Where these factors stand in the data set's table."""
@@ -81,12 +93,27 @@ class LabelPlan:
         """
         labels = data.factors[:, self.columns(data)]
         shown = np.full(labels.shape, np.nan)
+        candidates = labelled_rows(labels, complete=self.complete)
         if self.first:
-            rows = labelled_rows(labels, complete=False)[: self.count]
+            rows = candidates[: self.count]
         else:
-            rows = stratified_rows(labels, self.info(data), self.count, seed)
+            rows = stratified_rows(labels, self.info(data), candidates, self.count, seed)
         shown[rows] = labels[rows]
         return shown
+
+
+def check_precision(name: str, column: NDArray[np.float64]) -> None:
+    """Refuse numbers that single precision, in which networks compute, cannot tell apart."""
+    known = column[~np.isnan(column)]
+    if not len(known) or known.min() == known.max():
+        return
+    low, high = float(known.min()), float(known.max())
+    step = float(np.spacing(np.float32(max(abs(low), abs(high)))))
+    if (high - low) / step < LEAST_STEPS:
+        raise InputError(
+            f"labels of {name!r} lie between {low:.10g} and {high:.10g}, where single precision has steps of {step:g}: "
+            "subtract a constant from them first."
+        )
 
 
 def labelled_rows(labels: NDArray[np.float64], *, complete: bool = True) -> NDArray[np.int64]:
@@ -96,13 +123,14 @@ def labelled_rows(labels: NDArray[np.float64], *, complete: bool = True) -> NDAr
     return np.flatnonzero(chosen) if labels.shape[1] else np.empty(0, dtype=np.int64)
 
 
-def stratified_rows(labels: NDArray[np.float64], info: Sequence[Factor], count: int, seed: int) -> NDArray[np.int64]:
-    """`count` labelled rows in which discrete labels have the shares that they have in the data.
+def stratified_rows(
+    labels: NDArray[np.float64], info: Sequence[Factor], candidates: NDArray[np.int64], count: int, seed: int
+) -> NDArray[np.int64]:
+    """`count` of the candidate rows in which discrete labels have the shares that they have in the data.
 
     Strata are the combinations of as many factors, in their order, as the budget has observations for: each
     combination gets its share, rounded, and at least one.
     """
-    candidates = labelled_rows(labels, complete=False)
     if count >= len(candidates):
         return candidates
     random = np.random.default_rng(int.from_bytes(hashlib.blake2b(f"labels {seed}".encode()).digest()[:8], "little"))

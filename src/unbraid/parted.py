@@ -45,7 +45,7 @@ def classify(run: Run, x: NDArray[Any]) -> list[NDArray[np.float32]]:
     """q(c | x) for each discrete variable of the run, [n, value]; x are stored as the data set's observations are."""
     method = parted(run)
     with torch.inference_mode():
-        parts = [method.classify(batch) for batch, _ in run.parts(x)]
+        parts = [method.classify(batch) for batch in run.inputs(x)]
     return [torch.cat(columns).cpu().numpy() for columns in zip(*parts, strict=True)]
 
 
@@ -90,8 +90,8 @@ def transfer(run: Run, content: NDArray[Any], style: NDArray[Any]) -> NDArray[An
     """[content, style, …]: each of `content` with all but its class taken from each of `style` (fig. 5)."""
     method = parted(run)
     with torch.inference_mode():
-        u = torch.cat([method.encode(batch)["u"].mean for batch, _ in run.parts(content)])
-        z = torch.cat([method.encode(batch)["z"].mean for batch, _ in run.parts(style)])
+        u = torch.cat([method.encode(batch)["u"].mean for batch in run.inputs(content)])
+        z = torch.cat([method.encode(batch)["z"].mean for batch in run.inputs(style)])
         rows = [as_stored(method.decode({"u": one.expand(len(z), -1), "z": z})) for one in u]
     return np.stack(rows)
 
@@ -135,7 +135,7 @@ def typical_z(run: Run, rows: int = 500) -> Tensor:
     """z of the observation, among some, that is nearest to their average, [code]."""
     chosen = choose_rows(len(run.data), rows, run.plan.seed)
     observations = np.ascontiguousarray(run.data.observations[chosen])
-    z = torch.cat([parted(run).encode(x)["z"].mean for x, _ in run.parts(observations)])
+    z = torch.cat([parted(run).encode(x)["z"].mean for x in run.inputs(observations)])
     return z[(z - z.mean(0)).square().sum(1).argmin()]
 
 

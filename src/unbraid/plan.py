@@ -91,7 +91,8 @@ class Plan:
 def label_plan(data: FactorData, configs: Sequence[MethodConfig], budget: LabelBudget | None) -> LabelPlan | None:
     """Which labels the stages that use labels are shown: all, unless a budget says otherwise."""
     if any(config.uses_labels for config in configs):
-        return (budget or LabelBudget()).resolve(data)
+        complete = any(config.needs_complete_labels for config in configs)
+        return (budget or LabelBudget()).resolve(data, complete=complete)
     if budget is not None:
         names = " and ".join(config.name for config in configs)
         raise InputError(f"{names} learns without labels: leave --labels and --label-factors out.")

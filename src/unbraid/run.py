@@ -126,7 +126,8 @@ class Run:
         if not config.uses_labels or self.plan.labels is None:
             return TrainingData(self.data, np.empty((len(self.data), 0)), y, codes, factors=(), rows=rows)
         info = self.plan.labels.info(self.data)
-        return TrainingData(self.data, self.visible_labels, y, codes, factors=info, rows=rows)
+        required = known_labels.given_columns(self, config) if config.codes_are_labels else None
+        return TrainingData(self.data, self.visible_labels, y, codes, info, rows, required)
 
     def codes_before(self, number: int) -> int:
         """How many codes the stage before stage `number` has."""
@@ -239,12 +240,15 @@ class Run:
 
     def parts(self, x: NDArray[Any], labels: NDArray[Any] | None = None) -> Iterator[tuple[Tensor, Tensor]]:
         """Observations that are not of the data set, batch by batch, with what is known of their labels."""
+        known = torch.from_numpy(known_labels.of_new(self, len(x), labels)).to(self.device)
+        return zip(self.inputs(x), known.split(ENCODE_BATCH), strict=True)
+
+    def inputs(self, x: NDArray[Any]) -> Iterator[Tensor]:
+        """Observations that are not of the data set as networks see them, batch by batch."""
         check_observations(x, self.data)
-        table = known_labels.of_new(self, len(x), labels)
         for start in range(0, len(x), ENCODE_BATCH):
             batch = torch.from_numpy(np.ascontiguousarray(x[start : start + ENCODE_BATCH]))
-            known = torch.from_numpy(table[start : start + ENCODE_BATCH]).to(self.device)
-            yield as_network_input(batch, self.device), known
+            yield as_network_input(batch, self.device)
 
 
 def check_observations(x: NDArray[Any], data: FactorData) -> None:

@@ -108,6 +108,56 @@ def test_with_all_labels_the_guess_does_not_learn_from_the_bound() -> None:
     assert all(not p.grad.any() for p in method.guess.parameters() if p.grad is not None)
 
 
+@pytest.mark.parametrize("config", [methods.IVAE(width=0.1, beta=3.0), methods.FullVAE(width=0.1, beta=3.0, gamma=5.0)])
+def test_the_total_is_the_weighted_sum_of_its_terms(config: methods.IVAE | methods.FullVAE) -> None:
+    values = build(config).loss(batch(), 0).values()
+    supervised = 5.0 * values["supervised"] if isinstance(config, methods.FullVAE) else 0.0
+    assert values["total"] == pytest.approx(values["reconstruction"] + 3.0 * values["kl"] + supervised, rel=1e-5)
+
+
+def test_ivaes_bound_is_reconstruction_and_kl_to_the_conditional_prior() -> None:
+    method = build(methods.IVAE(width=0.1)).eval()
+    torch.manual_seed(3)
+    found = method.loss(batch(), 0).values()
+    u = method.observed(batch().factors)
+    q, p = method.posterior(batch().x, u), method.conditional_prior(u)
+    torch.manual_seed(3)
+    rows = method.reconstruction_rows(q.rsample(), batch().x)
+    assert found["reconstruction"] == pytest.approx(rows.mean().item(), rel=1e-5)
+    assert found["kl"] == pytest.approx(kl_rows(q, p).mean().item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("config", [methods.SSIVAE(width=0.1, beta=3.0), methods.SSIDVAE(width=0.1, beta=3.0)])
+def test_the_bound_of_a_labelled_row_is_the_weighted_sum_of_its_terms(config: methods.SSIVAE) -> None:
+    method = build(config)
+    bound, terms = method.bound_rows(batch().x, method.observed(batch().factors))
+    others = sum(value for name, value in terms.items() if name != "kl")
+    torch.testing.assert_close(bound, others + 3.0 * terms["kl"])
+    assert terms["kl"].mean() > 0
+
+
+@pytest.mark.parametrize("config", [methods.SSIVAE(width=0.1, alpha=7.0), methods.SSIDVAE(width=0.1, alpha=7.0)])
+def test_semi_supervised_terms_are_those_of_equations_21_to_23(config: methods.SSIVAE) -> None:
+    """Rows 0 to 3 have no label, rows 4 to 7 only the first, the others both."""
+    method, given = build(config).eval(), batch(slice(0, 4))
+    given.factors[4:8, 1] = torch.nan
+    torch.manual_seed(3)
+    found = method.loss(given, 0).values()
+    torch.manual_seed(3)
+    q_u = method.guess(given.x)
+    u = method.observed(given.factors, instead=q_u.rsample())
+    bound, _ = method.bound_rows(given.x, u)
+    entropy, log_q = q_u.entropy(), q_u.log_prob(u)  # [b, factor]
+    guessed = torch.cat((bound[:4] - entropy[:4].sum(1), bound[4:8] - entropy[4:8, 1]))
+    known = torch.cat((log_q[4:8, 0], log_q[8:].sum(1)))
+    expected = {"labelled": bound[8:].mean(), "unlabelled": guessed.mean(), "supervised": -known.mean()}
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value.item(), rel=1e-5), name
+    assert found["total"] == pytest.approx(
+        found["labelled"] + found["unlabelled"] + 7.0 * found["supervised"], rel=1e-5
+    )
+
+
 def test_known_labels_of_a_row_with_a_gap_are_kept() -> None:
     observed = ObservedLabels(SPEC)
     labels = torch.tensor([[3.0, torch.nan]])
@@ -225,7 +275,13 @@ def test_a_run_records_which_labels_it_was_shown(tmp_path: Path) -> None:
     again = ub.Run.open(tmp_path / "run", data=DATA)
     assert again.plan.labels == run.plan.labels
     np.testing.assert_array_equal(again.visible_labels, run.visible_labels)
-    assert record["labels"] == {"training": True, "test": True, "count": 12, "factors": ["shade"]}
+    assert record["labels"] == {
+        "training": True,
+        "test": True,
+        "count": 12,
+        "factors": ["shade"],
+        "count_at_test": 48,
+    }
     found = identifiability(run)
     assert found.needed == 20
     assert found.points == 3

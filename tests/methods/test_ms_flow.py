@@ -34,7 +34,7 @@ def grid(half_width: float = 8.0, points: int = 400) -> tuple[torch.Tensor, floa
 
 def test_mixture_density_integrates_to_one() -> None:
     points, cell = grid()
-    assert float(mixture().log_density(points).exp().sum() * cell) == pytest.approx(1, abs=1e-3)
+    assert (mixture().log_density(points).exp().sum() * cell).item() == pytest.approx(1, abs=1e-3)
 
 
 def test_mixture_of_one_is_a_gaussian() -> None:

@@ -139,6 +139,21 @@ def test_the_class_prior_is_uniform_or_that_of_the_labels() -> None:
     )
 
 
+def test_a_class_without_labels_is_not_forbidden_by_a_prior_that_counts_them() -> None:
+    seen = DATA.factors.copy()
+    seen[seen[:, 1] == 2] = np.nan
+    with pytest.raises(ub.InputError, match="no label shown has shade 2, and --class-prior labels would forbid it"):
+        model(TrainingData(DATA, seen).spec, class_prior="labels")
+    torch.testing.assert_close(model(TrainingData(DATA, seen).spec).class_shares[4:], torch.full((3,), 1 / 3))
+
+
+def test_what_is_inferred_without_a_draw_is_the_likeliest_class() -> None:
+    method = model()
+    q_c, _, _, c = method.infer(batch().x, 8.0, sample=False)
+    for one, p in zip(c.split(method.sizes, dim=1), q_c.probabilities.split(method.sizes, dim=1), strict=True):
+        torch.testing.assert_close(one, torch.nn.functional.one_hot(p.argmax(1), one.shape[1]).float())
+
+
 def test_generation_draws_a_class_and_then_from_its_mode() -> None:
     method = model(class_latents=2)
     with torch.no_grad():

@@ -195,7 +195,7 @@ def test_the_papers_setting_and_label_use_are_shown_where_recorded(image_run: Pa
     (tmp_path / "config.json").write_text(json.dumps(config))
     html, _ = read(write_report(tmp_path))
     assert "<td>6,000</td><td>300,000</td>" in html
-    assert "labels were read at training, were not read at test." in html
+    assert ": labels were read at training, none at test." in html
 
 
 def reading_labels(image_run: Path, folder: Path) -> Path:

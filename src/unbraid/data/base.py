@@ -71,6 +71,11 @@ class FactorData:
                 f"{self.name}: {len(x)} observations and {len(self.factor_info)} factors need a factor table "
                 f"of shape ({len(x)}, {len(self.factor_info)}), not {v.shape}."
             )
+        for factor, infinite in zip(self.factor_info, np.isinf(v).sum(axis=0), strict=True):
+            if infinite:
+                raise InputError(
+                    f"{self.name}: {infinite} labels of {factor.name!r} are infinite; leave them empty where unknown."
+                )
 
     def __repr__(self) -> str:
         shown = [f"{f.name}[{f.size}]" if f.size else f.name for f in self.factor_info]

@@ -24,6 +24,7 @@ class CGAN(MethodConfig):
 
     name: ClassVar[str] = "cgan"
     uses_labels: ClassVar[bool] = True
+    needs_complete_labels: ClassVar[bool] = True
     codes_are_labels: ClassVar[bool] = True
     factors: tuple[str, ...] = option((), "the factors that are given, by name; all if none is named")
     latents: int = option(10, "number of codes z, standard normal")

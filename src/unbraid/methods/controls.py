@@ -24,6 +24,7 @@ class Controls(MethodConfig):
 
     name: ClassVar[str] = "controls"
     uses_labels: ClassVar[bool] = True
+    needs_complete_labels: ClassVar[bool] = True
     codes_are_labels: ClassVar[bool] = True
     factors: tuple[str, ...] = option((), "the factors that are given, by name; all if none is named")
     target: str = option("", "what to predict: one of the data set's targets by name, or the observations")
@@ -46,6 +47,7 @@ class MSControls(LaterStage):
 
     name: ClassVar[str] = "ms-controls"
     uses_labels: ClassVar[bool] = True
+    needs_complete_labels: ClassVar[bool] = True
     codes_are_labels: ClassVar[bool] = True
     factors: tuple[str, ...] = option((), "the factors that are given, by name; all if none is named")
     target: str = option("", "what to predict: one of the data set's targets by name, or the observations")

@@ -218,5 +218,12 @@ def class_sizes(config: PartedVAE, data: DataSpec) -> tuple[int, ...]:
 def class_shares(config: PartedVAE, data: DataSpec, sizes: Sequence[int]) -> Tensor:
     """p(c) of each discrete variable, one after another, [Σ sizes]."""
     if config.class_prior == "labels" and data.labelled:
+        for factor, share in zip(data.factors, data.shares, strict=True):
+            if 0 in share:
+                name = (factor.values or range(factor.size))[share.index(0)]
+                raise InputError(
+                    f"no label shown has {factor.name} {name}, and --class-prior labels would forbid it: "
+                    "take uniform, or show more labels."
+                )
         return torch.cat([torch.tensor(share) for share in data.shares])
     return torch.cat([torch.full((size,), 1 / size) for size in sizes])

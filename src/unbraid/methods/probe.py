@@ -21,6 +21,7 @@ class FactorProbe(MethodConfig):
 
     name: ClassVar[str] = "factor-probe"
     uses_labels: ClassVar[bool] = True
+    needs_complete_labels: ClassVar[bool] = True
     factor: str = option("", "the factor to read; the last one if none is named")
     network: NetworkName = option("auto", "conv (default for images), conv-bn, conv-celeba, mlp")
     width: float = option(1.0, "fraction of the paper's units in every layer")

@@ -25,6 +25,7 @@ class SupervisedGuidedVAE(GaussianConfig):
 
     name: ClassVar[str] = "guided-vae-supervised"
     uses_labels: ClassVar[bool] = True
+    needs_complete_labels: ClassVar[bool] = True
     label_weight: float = option(1.0, "weight of excitation and inhibition")
     judge_adam: Adam = option(Adam(), "optimiser of the inhibiting classifiers")
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from unbraid import parted
 from unbraid.core import Adam
+from unbraid.files import read_json
 from unbraid.labels import LabelBudget
 from unbraid.methods import PartedVAE
 from unbraid.papers import measures, tables
@@ -58,6 +59,7 @@ SETTINGS: dict[Scale, Setting] = {
 }
 PAPER_SETTING = {
     "data": "dSprites, 737,280 images 64×64",
+    "labels": "0, 737, 3,686 or 10,000 shapes",
     "network": "table 4 (width 1); 5 z, 1 u, 3 classes",
     "steps": f"30 epochs, {PAPER_STEPS:,}",
     "weights": "of u and z 50, c 100, entropy 10, overlap 10",
@@ -117,6 +119,12 @@ def priors(path: Path, finished: Sequence[Finished]) -> None:
     parted.draw_class_priors({group: parted.class_prior(Run.open(one.folder)) for group, one in runs.items()}, path)
 
 
+def shown_labels(finished: Sequence[Finished]) -> str:
+    """How many labels the runs were shown, as they have recorded it."""
+    counts = sorted({read_json(one.folder / "config.json")["labels"]["count"] for one in finished})
+    return " or ".join(filter(None, (", ".join(f"{count:,}" for count in counts[:-1]), f"{counts[-1]:,}")))
+
+
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
     """The budgets as Markdown, with a picture beside them."""
     s, o = SETTINGS[scale], config(SETTINGS[scale])
@@ -124,6 +132,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
     priors(folder / f"{stem}-priors.png", finished)
     ours = {
         "data": f"sprites (dSprites drawn anew), {s.size}×{s.size}",
+        "labels": f"{shown_labels(finished)} shapes",
         "network": f"conv, width {s.width:g}; 5 z, 1 u, 3 classes",
         "steps": f"{s.steps:,}",
         "weights": f"{s.part_of_pixels:g} of the paper's, as the images have of its pixels",

@@ -207,12 +207,13 @@ def conventions(run: RunFiles, heat: scores.HeatMap | None = None) -> Rows:
 
 def _labels(stage: Stage) -> str:
     """Whether labels were read, when, how many and of what."""
-    read = {True: "were read", False: "were not read"}
-    moments = [(when, value) for when, value in stage.labels.items() if when not in ("count", "factors", "first")]
-    said = [f"{read.get(value, str(value))} at {when}" for when, value in moments]
-    if "count" in stage.labels:
-        said.append(f"and {words.labelled(stage.labels)} had them")
-    return f"{words.method(stage.method)}: labels {', '.join(said)}."
+    given = stage.labels
+    training = "labels" if given.get("training") else "no labels"
+    training += f" of {words.labelled(given)}" if "count" in given else ""
+    test = "none"
+    if given.get("test"):
+        test = f"those of {words.count(given['count_at_test'])}" if "count_at_test" in given else "those there are"
+    return f"{words.method(stage.method)}: {training} were read at training, {test} at test."
 
 
 def environment(run: RunFiles) -> Rows:
