@@ -59,6 +59,14 @@ def test_a_misspelt_factor_is_named() -> None:
         LabelBudget(factors=("shap",)).resolve(unbalanced())
 
 
+@pytest.mark.parametrize(
+    ("names", "message"), [(("shape,place",), "with blanks between them"), (("shape", "shape"), "names 'shape' twice")]
+)
+def test_names_with_commas_or_twice_are_refused(names: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ub.InputError, match=message):
+        LabelBudget(factors=names).resolve(unbalanced())
+
+
 def test_shares_are_those_of_the_data_and_no_value_is_left_out() -> None:
     data = unbalanced()
     labels = LabelPlan(100, ("shape",)).visible(data, seed=0)

@@ -6,19 +6,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 import unbraid as ub
 from unbraid.batches import as_stored
 from unbraid.core import Adam
 from unbraid.data.base import FactorData
 from unbraid.files import read_json
-from unbraid.methods import MSVAE, SSIVAE, BetaTCVAE, BetaVAE
+from unbraid.methods import IVAE, MSVAE, SSIVAE, BetaTCVAE, BetaVAE
 from unbraid.pictures import code_ranges
 from unbraid.run import Run
 from unbraid.train import Player, seed_draws
 
 FIRST, SECOND = BetaTCVAE(width=0.1, latents=4), MSVAE(width=0.1, latents=2)
-PLAIN = BetaVAE(likelihood="gaussian")
+PLAIN, FIRST_PLAIN = BetaVAE(likelihood="gaussian"), BetaVAE(width=0.1)
 
 
 def two_stages(data: FactorData, out: Path, second: MSVAE = SECOND) -> Run:
@@ -140,6 +141,43 @@ def test_what_cannot_be_trained_is_said_before_anything_is_written(
     with pytest.raises(ub.InputError, match=message):
         ub.fit(vectors, stages, steps=10**9, labels=labels, out=tmp_path / "run", show=False)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"width": 0.0}, "--width of beta-vae must be greater than 0, not 0"),
+        ({"beta": -1.0}, "--beta of beta-vae must be at least 0, not -1"),
+        ({"beta": float("nan")}, "--beta of beta-vae must be at least 0, not nan"),
+        ({"latents": 0}, "--latents of beta-vae must be at least 1, not 0"),
+        ({"latents": 10**11}, "beta-vae does not fit into memory"),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused(
+    options: dict[str, float], message: str, squares: FactorData, tmp_path: Path
+) -> None:
+    with pytest.raises(ub.InputError, match=message):
+        ub.fit(squares, dataclasses.replace(FIRST_PLAIN, **options), steps=1, out=tmp_path / "run", show=False)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_is_a_folder_of_its_own(squares_file: Path, tmp_path: Path) -> None:
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    for number in range(3):
+        Image.fromarray(np.full((16, 16, 3), number, np.uint8)).save(photos / f"{number}.png")
+    with pytest.raises(ub.InputError, match="lies among the data"):
+        ub.fit(photos, FIRST, steps=1, out=photos / "run", show=False)
+    with pytest.raises(ub.InputError, match="is a file: name a folder"):
+        ub.fit(photos, FIRST, steps=1, out=squares_file, show=False)
+
+
+def test_rows_that_are_left_out_are_counted(
+    squares: FactorData, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    squares.factors[8:, 1] = np.nan
+    ub.fit(squares, IVAE(width=0.1), steps=1, out=tmp_path / "run")
+    assert "ivae learns from the 8 of 48 observations that have all labels." in caplog.messages
 
 
 def test_draws_on_a_cpu_are_those_of_the_global_seed() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 from unbraid.errors import InputError
 
 if TYPE_CHECKING:
-    from unbraid.train import Machine
+    from unbraid.machine import Machine
 
 
 class Parser(argparse.ArgumentParser):
@@ -28,9 +28,11 @@ def command(name: str, function: Callable[[Sequence[str]], None], usage: str) ->
 def add_machine(parser: argparse.ArgumentParser) -> None:
     """The options that say where to compute."""
     parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, mps (auto)")
-    parser.add_argument("--devices", type=int, default=1, metavar="N", help="processes that train together (1)")
+    parser.add_argument(
+        "--devices", type=whole_number, default=1, metavar="N", help="processes that train together (1)"
+    )
     parser.add_argument("--precision", default="32-true", metavar="NAME", help="32-true, bf16-mixed, … (32-true)")
-    parser.add_argument("--threads", type=int, metavar="N", help="CPU threads (as many as cores)")
+    parser.add_argument("--threads", type=whole_number, metavar="N", help="CPU threads (as many as cores)")
     parser.add_argument("--save-every", type=float, default=60.0, metavar="S", help="seconds between checkpoints (60)")
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
@@ -39,7 +41,7 @@ def machine(known: argparse.Namespace) -> Machine:
     """Where to compute."""
     import torch
 
-    from unbraid.train import Machine
+    from unbraid.machine import Machine
 
     if known.threads:
         torch.set_num_threads(known.threads)

@@ -40,8 +40,10 @@ def fit(words: Sequence[str]) -> None:
 
     given = list(options.pairs(rest))
     stages = [methods.by_name(name) for name in known.method]
-    configs = options.configure(stages, [pair for pair in given if not pair[0].startswith("data.")])
+    own = [name[2:] for action in parser._actions for name in action.option_strings if name.startswith("--")]
+    configs = options.configure(stages, [pair for pair in given if not pair[0].startswith("data.")], own)
     arguments = options.data_arguments([(name[5:], text) for name, text in given if name.startswith("data.")])
+    where = machine(known)
     steps = known.steps[0] if len(known.steps) == 1 else known.steps
     limited = known.labels is not None or known.label_factors is not None
     amount = "all" if known.labels is None else known.labels
@@ -52,7 +54,7 @@ def fit(words: Sequence[str]) -> None:
         seed=known.seed,
         labels=LabelBudget(amount, tuple(known.label_factors or ())) if limited else None,
         out=known.out,
-        machine=machine(known),
+        machine=where,
         show=not known.quiet,
         command=shlex.join(["unbraid", "fit", *words]),
     )
@@ -115,12 +117,12 @@ def methods(words: Sequence[str]) -> None:
     from unbraid.options import describe_options
 
     if known.name is None:
-        rows = [(config.name, first_sentence(config.__doc__)) for config in library.METHODS]
-        print_table(("method", "what it is"), rows)
+        rows = [(config.name, first_sentence(config.__doc__), config.paper) for config in library.METHODS]
+        print_table(("method", "what it is", "paper"), rows)
         out.print("\n[dim]unbraid methods NAME lists the options of one.")
         return
     config = library.by_name(known.name)
-    out.print(Text(first_sentence(config.__doc__), style="bold"))
+    out.print(Text(first_sentence(config.__doc__), style="bold"), Text(f"({config.paper})" if config.paper else ""))
     if config.conditional:
         out.print("A later stage: it follows another method, as in --method beta-tcvae " + config.name)
     if config.uses_labels:
@@ -166,7 +168,7 @@ def data(words: Sequence[str]) -> None:
         return
     if known.name is None:
         raise InputError(f"unbraid data {known.action} needs a name; unbraid data list shows them.")
-    arguments = options.data_arguments(list(options.pairs(rest)))
+    arguments = options.data_arguments([(name.removeprefix("data."), text) for name, text in options.pairs(rest)])
     if known.action == "get" and known.name not in library.BUILT_IN:
         library.get(known.name, **arguments)
     seen = library.info(known.name, **arguments)

@@ -19,6 +19,7 @@ from unbraid.batches import BatchSource, TrainingData
 from unbraid.config import from_json, to_json
 from unbraid.core import Decodes, Encodes, HasPrior, Method, MethodConfig, Posterior
 from unbraid.data.base import Factor, FactorData
+from unbraid.machine import launch
 from unbraid.tensors import read_tensors
 from unbraid.train import Job, Player, build, training_step
 
@@ -34,7 +35,8 @@ def check_method(config: MethodConfig, data: FactorData | None = None, *, proces
 
     Configuration and JSON, weights from a seed, losses without state, gradients only into what an update trains,
     shapes of codes and observations, saved and loaded weights, a resumed run, and (with `processes` > 1) training by
-    two processes at once. `data` are small images with two factors unless given.
+    two processes at once, which read the calling script again: call this under `if __name__ == "__main__":`. `data`
+    are small images with two factors unless given. It takes about a minute.
     """
     source = training_data(config, data or small_images())
     check_configuration(config)
@@ -192,7 +194,7 @@ def check_processes(
     """Processes that train together hold the same weights after every step (here: two on the CPU, by gloo)."""
     with tempfile.TemporaryDirectory() as name:
         fabric = Fabric(accelerator="cpu", devices=processes, strategy="ddp_spawn")
-        fabric.launch(partial(_train_together, configs=list(configs), data=data, folder=name))
+        launch(fabric, partial(_train_together, configs=list(configs), data=data, folder=name))
         results = [json.loads((Path(name) / f"{rank}.json").read_text()) for rank in range(processes)]
     for number, config in enumerate(configs):
         found = {result[number] for result in results}

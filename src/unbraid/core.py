@@ -74,7 +74,13 @@ class Adam:
     end: float = later_option(1.0, "part of lr that is left at the last step; it falls on a straight line")
 
     def __post_init__(self) -> None:
-        """Refuse a rate that would grow or change its sign."""
+        """Refuse what Adam cannot do, and a rate that would grow or change its sign."""
+        for name in ("lr", "eps"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise InputError(f"adam.{name} is {getattr(self, name):g}; it must be greater than 0.")
+        for name in ("beta1", "beta2"):
+            if not 0 <= getattr(self, name) < 1:
+                raise InputError(f"adam.{name} is {getattr(self, name):g}; it must be at least 0 and less than 1.")
         if not 0 <= self.end <= 1:
             raise InputError(f"adam.end is {self.end:g}; it is the part of lr that is left at the last step, 0 to 1.")
 
@@ -186,6 +192,8 @@ class MethodConfig(ABC):
     """What a method is made from; `build` makes it. Frozen, comparable, and plain JSON on disk."""
 
     name: ClassVar[str]
+    # Where it is published, for lists: authors and year, or a paper of this tool by its method, with the place in it.
+    paper: ClassVar[str] = ""
     # A later stage is conditioned on y, the output of the stages before it.
     conditional: ClassVar[bool] = False
     # Whether training reads labels: only then is it given any, and only then is the label budget part of its key.

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from unbraid.core import Adam
 from unbraid.data import load
+from unbraid.files import check_folder
 from unbraid.fitting import fit
 from unbraid.methods import MSVAE, BetaTCVAE
 
@@ -25,6 +26,7 @@ def run_demo(folder: Path, machine: Any, out: Console, *, show: bool = True) -> 
         if show:
             out.print(text)
 
+    check_folder(folder)
     say("[bold]1/4[/] Data: 200 toys of simple solids, each seen from 24 × 4 directions (drawn once, then kept).")
     data = load("toys")
     say(

@@ -19,7 +19,11 @@ class Interrupted(Exception):
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a misspelt name: what was given, the nearest known name, and all of them."""
+    return InputError(f"there is no {kind} {name!r}; {nearest(name, known)}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Which known name may have been meant; all of them where none is near."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(names)}."
-    return InputError(f"there is no {kind} {name!r}; {hint}")
+    return f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(names)}."

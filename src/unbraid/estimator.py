@@ -24,7 +24,7 @@ from unbraid.data.base import FactorData
 from unbraid.data.factors import factor_table
 from unbraid.errors import InputError
 from unbraid.fitting import fit
-from unbraid.train import Machine
+from unbraid.machine import Machine
 
 
 class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -93,6 +93,10 @@ def evaluate(
 
             found |= perceptual_scores(run, lpips, images, show, labels=labels)
         scores |= {name if labels else f"{WITHOUT}{name}": score for name, score in found.items()}
+    if "identifiability" in chosen and not isinstance(run.stage(1), ConditionalVAE):
+        raise InputError(
+            f"identifiability is of a conditional prior, which {run.plan.stages[0][0].name} does not have."
+        )
     if isinstance(run.stage(1), ConditionalVAE):
         scores |= {"identifiability": identifiability_score(run)}
     if "class_accuracy" in missing:
@@ -130,8 +134,8 @@ def evaluate_table(path: Path, names: Sequence[str], *, seed: int = 0, show: boo
 def known(names: Sequence[str]) -> list[str]:
     """The names, each of which must be a metric."""
     for name in names:
-        if name not in metrics.METRICS:
-            raise unknown("metric", name, [*metrics.METRICS, "all"])
+        if name not in (*metrics.METRICS, "identifiability"):
+            raise unknown("metric", name, [*metrics.METRICS, "identifiability", "all"])
     if "udr" in names:
         raise InputError("udr compares several models: call unbraid.metrics.udr with the codes of each of them.")
     return list(names)

@@ -19,6 +19,12 @@ from unbraid.errors import InputError
 SECONDS_IN_A_DAY = 24 * 3600
 
 
+def check_folder(folder: Path) -> None:
+    """Refuse a file where a folder is to be."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"--out {str(folder)!r} is a file: name a folder.")
+
+
 @contextmanager
 def part_file(path: Path) -> Iterator[Path]:
     """A place to write what becomes `path` only when all of it is on the disk; a failure leaves nothing behind."""

@@ -12,18 +12,19 @@ from typing import Any
 import torch
 
 from unbraid import checkpoint, known_labels, methods
-from unbraid.batches import BatchSource
-from unbraid.core import HasTarget, MethodConfig
+from unbraid.batches import BatchSource, TrainingData
+from unbraid.core import HasTarget, Method, MethodConfig
 from unbraid.data import load as load_data
 from unbraid.data.base import FactorData
 from unbraid.errors import InputError
-from unbraid.files import link, read_json, write_json
+from unbraid.files import check_folder, link, read_json, write_json
 from unbraid.labels import LabelBudget
+from unbraid.machine import Machine, environment
 from unbraid.options import command_line
 from unbraid.plan import Plan, differences, unfinished_schedules
 from unbraid.run import Run
 from unbraid.tensors import read_tensors
-from unbraid.train import Job, Machine, environment, train
+from unbraid.train import Job, train
 
 _log = logging.getLogger("unbraid")
 
@@ -52,16 +53,25 @@ def fit(
     counts = [steps] * len(configs) if isinstance(steps, int) else list(steps)
     budget = labels if isinstance(labels, LabelBudget | None) else LabelBudget(labels)
     plan = Plan.check(data, configs, counts, seed, budget)
-    if show:
-        for sentence in unfinished_schedules(plan):
-            _log.warning(sentence)
     folder = Path(out) if out is not None else Path("runs") / plan.default_name
     run = Run(folder, plan, data)
+    check_place(folder, data)
     check_stages(run)
+    if show:
+        for sentence in (*unfinished_schedules(plan), *rows_left_out(run)):
+            _log.warning(sentence)
     begin(run, command, machine or Machine())
     for number in range(1, len(configs) + 1):
         train_stage(run, number, machine or Machine(), show=show)
     return run
+
+
+def check_place(folder: Path, data: FactorData) -> None:
+    """A run is a folder of its own, not a file and not the place of the data."""
+    check_folder(folder)
+    source = Path(data.name)
+    if data.arguments is not None and source.is_dir() and folder.resolve().is_relative_to(source.resolve()):
+        raise InputError(f"--out {str(folder)!r} lies among the data: name another folder for the run.")
 
 
 def check_stages(run: Run) -> None:
@@ -74,10 +84,32 @@ def check_stages(run: Run) -> None:
             continue
         source = run.training_data(number)
         with torch.random.fork_rng(devices=()):  # the caller's random numbers stay as they are
-            updates = config.build(source.spec).updates()
+            updates = build_or_say(config, source).updates()
         batches = BatchSource(source, seed=run.plan.seed, device=torch.device("cpu"))
         for update in updates:
             batches.batch(update.name, update.stream, update.batch_size, 0)
+
+
+def build_or_say(config: MethodConfig, source: TrainingData) -> Method:
+    """The untrained method; one that is too large for memory is the user's mistake, not a crash."""
+    try:
+        return config.build(source.spec)
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "allocate" not in str(error):
+            raise
+        raise InputError(f"{config.name} does not fit into memory with these options: make it smaller.") from error
+
+
+def rows_left_out(run: Run) -> list[str]:
+    """A sentence for every stage that has no use for observations with a gap in their labels."""
+    said = []
+    for number, (config, _) in enumerate(run.plan.stages, 1):
+        if config.needs_complete_labels and not config.uses_codes:
+            source = run.training_data(number)
+            used, known = len(source.labelled_rows), len(run.data)
+            if 0 < used < source.spec.labelled:
+                said.append(f"{config.name} learns from the {used:,} of {known:,} observations that have all labels.")
+    return said
 
 
 def begin(run: Run, command: str | None, machine: Machine) -> None:

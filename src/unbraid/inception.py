@@ -89,7 +89,7 @@ def load_network(path: Path) -> tuple[Network, str]:
         kept = {name: value for name, value in weights.items() if not name.startswith(("fc.", "AuxLogits."))}
         network.load_state_dict(kept)
     except Exception as error:
-        raise InputError(f"{str(path)!r} does not hold the Inception network of 2015-12-05 ({error}).") from error
+        raise InputError(f"{str(path)!r} does not hold the weights of the Inception network of 2015-12-05.") from error
     return network.eval(), identity
 
 

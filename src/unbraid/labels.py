@@ -36,8 +36,12 @@ class LabelBudget:
         if self.factors and not data.factor_names:
             raise InputError(f"{data.name} has no labels, so --label-factors {' '.join(self.factors)} names nothing.")
         for name in names:
+            if name not in data.factor_names and name.split(",")[0] in data.factor_names:
+                raise InputError(f"--label-factors takes names with blanks between them, not commas as in {name!r}.")
             if name not in data.factor_names:
                 raise unknown("factor", name, data.factor_names)
+            if names.count(name) > 1:
+                raise InputError(f"--label-factors names {name!r} twice.")
         labels = data.factors[:, [data.factor_names.index(name) for name in names]]
         for name, column in zip(names, labels.T, strict=True):
             check_precision(name, column)
@@ -62,7 +66,7 @@ class LabelBudget:
                 share, count = 0.0, int(text)
         except (ValueError, OverflowError):
             raise InputError(
-                f"--labels must be a count, a share like 0.5% or all, or begin with first, not {self.amount!r}."
+                f"--labels must be a count, a share like 0.5% or all, or as in 'first 256', not {self.amount!r}."
             ) from None
         if count < 0 or not 0 <= share <= 1:
             raise InputError(f"--labels must not be negative or more than everything, as {self.amount!r} is.")

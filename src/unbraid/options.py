@@ -31,8 +31,13 @@ def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield name.replace("-", "_"), value
 
 
-def configure(stages: Sequence[type[MethodConfig]], given: Sequence[tuple[str, str]]) -> list[MethodConfig]:
-    """The configurations of all stages. An option goes to every stage that has it; `--2.name` to the second only."""
+def configure(
+    stages: Sequence[type[MethodConfig]], given: Sequence[tuple[str, str]], also: Sequence[str] = ()
+) -> list[MethodConfig]:
+    """The configurations of all stages. An option goes to every stage that has it; `--2.name` to the second only.
+
+    `also` are options of the command itself, which may have been meant.
+    """
     values = [to_json(stage()) for stage in stages]
     for name, text in given:
         number, dot, rest = name.partition(".")
@@ -43,11 +48,17 @@ def configure(stages: Sequence[type[MethodConfig]], given: Sequence[tuple[str, s
         path = (rest if named else name).split(".")
         takers = [place for place in places if has_option(stages[place], path)]
         if not takers:
-            every = sorted({option for place in places for option in option_names(stages[place])})
-            raise unknown(f"option of {' or '.join(label(stages[place]) for place in places)}", ".".join(path), every)
+            every = {option for place in places for option in option_names(stages[place])} | set(also)
+            who = " or ".join(label(stages[place]) for place in places)
+            raise unknown(f"option of {who}", typed(".".join(path)), map(typed, every))
         for place in takers:
             assign(stages[place], values[place], path, text)
     return [from_json(stage, value) for stage, value in zip(stages, values, strict=True)]
+
+
+def typed(name: str) -> str:
+    """An option as people type it."""
+    return name.replace("_", "-")
 
 
 def data_arguments(given: Sequence[tuple[str, str]]) -> dict[str, Any]:

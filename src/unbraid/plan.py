@@ -17,6 +17,17 @@ from unbraid.errors import InputError, unknown
 from unbraid.labels import LabelBudget, LabelPlan
 
 FORMAT = 1
+# Options by what their numbers can be; those of methods of your own are free unless they have these names.
+COUNTS = (
+    *("latents", "residual_latents", "class_latents", "components", "batch_size", "label_batch_size", "draws"),
+    *("prior_units", "critic_units", "critic_layers", "layers", "depth", "transforms", "em_iterations", "em_rows"),
+)
+POSITIVE = ("width", "scale", "label_scale", "temperature")
+WEIGHTS = (
+    *("alpha", "beta", "gamma", "gamma_u", "gamma_z", "gamma_c", "gamma_h", "gamma_bc", "tolerance", "attention_gain"),
+    *("capacity", "capacity_u", "capacity_z", "discrete_capacity", "critic_width", "diagonal", "off_diagonal"),
+)
+WEIGHT_ENDS = ("_steps", "_weight")
 
 
 @dataclass(frozen=True)
@@ -40,9 +51,14 @@ class Plan:
         if not configs:
             raise InputError("name at least one method.")
         if len(steps) != len(configs):
-            raise InputError(f"{len(configs)} stages need one number of steps or {len(configs)}, not {len(steps)}.")
+            stages = (
+                "one stage needs one number of steps" if len(configs) == 1 else f"{len(configs)} stages need as many"
+            )
+            raise InputError(f"{stages}, not {len(steps)}: --steps {' '.join(map(str, steps))}.")
         if min(steps) < 1:
             raise InputError(f"steps must be at least 1, not {min(steps)}.")
+        if seed < 0:
+            raise InputError(f"--seed must not be negative, as {seed} is.")
         if len(data) < 2:
             raise InputError(f"{data.name} has {len(data)} observations; learning needs at least 2.")
         if configs[0].conditional:
@@ -100,16 +116,18 @@ def label_plan(data: FactorData, configs: Sequence[MethodConfig], budget: LabelB
 
 
 def check_numbers(config: MethodConfig) -> None:
-    """Sizes that must be at least one, and widths that must be positive."""
-    counts = ("latents", "residual_latents", "class_latents", "components", "batch_size", "label_batch_size", "draws")
-    for name in counts:
-        number = getattr(config, name, 1)
-        if number < 1:
-            raise InputError(f"--{name.replace('_', '-')} of {config.name} must be at least 1, not {number}.")
-    for name in ("scale", "label_scale", "temperature"):
-        number = getattr(config, name, 1.0)
-        if not number > 0:
-            raise InputError(f"--{name.replace('_', '-')} of {config.name} must be greater than 0, not {number:g}.")
+    """Sizes must be at least one, widths positive, weights and schedules not negative."""
+    for field in dataclasses.fields(config):
+        name, number = field.name, getattr(config, field.name)
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            continue
+        place = f"--{name.replace('_', '-')} of {config.name}"
+        if name in COUNTS and number < 1:
+            raise InputError(f"{place} must be at least 1, not {number}.")
+        if name in POSITIVE and not number > 0:
+            raise InputError(f"{place} must be greater than 0, not {number:g}.")
+        if (name in WEIGHTS or name.endswith(WEIGHT_ENDS)) and not number >= 0:
+            raise InputError(f"{place} must be at least 0, not {number:g}.")
 
 
 def check_target(config: MethodConfig, data: FactorData) -> None:

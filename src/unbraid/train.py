@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import platform
 import signal
 import threading
 import time
@@ -16,46 +15,20 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, cast
 
-import numpy as np
 import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from unbraid import checkpoint
-from unbraid._version import __version__
 from unbraid.batches import BatchSource, TrainingData, mix
-from unbraid.config import to_json
 from unbraid.core import Method, MethodConfig, Prepares, Terms, Update
 from unbraid.errors import InputError, Interrupted
+from unbraid.machine import Machine, launch
 from unbraid.memory import keep_freed_memory
 from unbraid.progress import Steps
 
 PREPARE_BATCH = 1024
 LOG_POINTS = 200  # lines of log.jsonl that a run should have, at least
-
-
-@dataclass(frozen=True)
-class Machine:
-    """Where to train: device, how many of them, numerical precision, how often state is saved and when it is kept."""
-
-    accelerator: str = "auto"
-    devices: int = 1
-    precision: str = "32-true"
-    checkpoint_seconds: float = 60.0
-    keep: tuple[int, ...] = ()  # steps after which a copy of the weights is kept, for curves over training
-
-
-def environment(machine: Machine) -> dict[str, Any]:
-    """What the run was made with."""
-    return {
-        "unbraid": __version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": np.__version__,
-        "system": f"{platform.system()} {platform.machine()}",
-        "threads": torch.get_num_threads(),
-        "machine": to_json(machine),
-    }
 
 
 @dataclass(frozen=True)
@@ -110,7 +83,7 @@ def train(job: Job, machine: Machine, *, show: bool = True, title: str = "") -> 
     )
     if machine.devices > 1:
         # Bound arguments, because the launcher would otherwise try to look into them.
-        fabric.launch(partial(_run, job=job, machine=machine, show=show, title=title))
+        launch(fabric, partial(_run, job=job, machine=machine, show=show, title=title))
     else:
         _run(fabric, job, machine, show, title)
 

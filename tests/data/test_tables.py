@@ -38,6 +38,12 @@ def test_labels_of_missing_images_are_refused_or_ignored(photos, tmp_path):
     assert np.isfinite(data.column("smile")).sum() == 1
 
 
+def test_an_image_that_is_named_twice_is_refused(photos, tmp_path):
+    (tmp_path / "twice.csv").write_text("file,mood\na/1.png,calm\n./a/1.png,wild\n")
+    with pytest.raises(InputError, match=r"names 'a/1.png' twice, in rows 1 and 2; remove one"):
+        ud.load(photos, labels=tmp_path / "twice.csv")
+
+
 def test_ambiguous_names_are_refused(photos, tmp_path):
     (tmp_path / "labels.csv").write_text("file,smile\n1.png,1\n")
     with pytest.raises(InputError, match=r"several images are called '1.png'"):

@@ -14,11 +14,11 @@ from unbraid.data import load
 from unbraid.data.base import Factor, FactorData
 from unbraid.errors import InputError
 from unbraid.fitting import fit
+from unbraid.machine import Machine
 from unbraid.methods import MSVAE, BetaVAE
 from unbraid.methods.sizes import parameters
 from unbraid.papers import chains, identity, ms_vae_ablations, ms_vae_cars, ms_vae_gan, turning
 from unbraid.run import Run
-from unbraid.train import Machine
 
 FIRST, SECOND = BetaVAE(width=0.1, latents=3), MSVAE(width=0.05, latents=2, batch_size=8)
 

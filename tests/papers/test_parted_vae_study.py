@@ -10,10 +10,10 @@ from unbraid.contract import check_method, small_images
 from unbraid.core import DataSpec
 from unbraid.data.base import Factor
 from unbraid.labels import LabelBudget
+from unbraid.machine import Machine
 from unbraid.papers import parted_vae_sprites
 from unbraid.papers.parted_vae import BASELINE, PARTED, Classifier, trials
 from unbraid.tensors import read_tensors
-from unbraid.train import Machine
 
 DATA = small_images()
 

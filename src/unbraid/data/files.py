@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from unbraid.data import cache
 from unbraid.data.arrays import from_arrays
 from unbraid.data.base import FactorData
+from unbraid.data.checked import check_arguments
 from unbraid.errors import InputError, unknown
 
 ARRAY_NAMES = ("observations", "images", "imgs", "image", "x", "data", "traces", "signals", "arr_0")
@@ -28,23 +29,11 @@ def load_path(path: Path, **arguments: Any) -> FactorData:
         folder = path.is_dir()
     except PermissionError as error:
         raise InputError(f"no permission to read {str(path)!r}; change its permissions.") from error
-    suffix = path.suffix.lower()
-    if folder:
-        from unbraid.data.images import load_folder
-
-        data = load_folder(path, **arguments)
-    elif suffix == ".npy":
-        data = load_npy(path, **arguments)
-    elif suffix == ".npz":
-        data = load_npz(path, **arguments)
-    elif suffix in (".h5", ".hdf5"):
-        data = load_hdf5(path, **arguments)
-    elif suffix in (".csv", ".tsv", ".parquet"):
-        from unbraid.data.tables import load_table
-
-        data = load_table(path, **arguments)
-    else:
+    loaders = loaders_of("/" if folder else path.suffix.lower())
+    if not loaders:
         raise InputError(f"{str(path)!r} is of a kind that cannot be read; give {READABLE}.")
+    check_arguments(str(path), arguments, *loaders)
+    data: FactorData = loaders[-1](path, **arguments)
     # Whole paths, so that the call can be repeated from another folder.
     record = {key: str(value) if isinstance(value, Path) else value for key, value in arguments.items()}
     if "labels" in record:
@@ -53,6 +42,22 @@ def load_path(path: Path, **arguments: Any) -> FactorData:
     return FactorData(
         str(path.resolve()), data.observations, data.factors, data.factor_info, data.known_fingerprint, arguments=record
     )
+
+
+def loaders_of(suffix: str) -> tuple[Callable[..., FactorData], ...]:
+    """What reads files of this kind (`/` for folders): the last of these, which may call the ones before it."""
+    from unbraid.data.images import load_folder
+    from unbraid.data.tables import load_table
+
+    table, hdf5 = (load_table,), (from_arrays, load_hdf5)
+    known: dict[str, tuple[Callable[..., FactorData], ...]] = {
+        "/": (load_folder,),
+        ".npy": (from_arrays, load_npy),
+        ".npz": (from_arrays, load_npz),
+        **dict.fromkeys((".h5", ".hdf5"), hdf5),
+        **dict.fromkeys((".csv", ".tsv", ".parquet"), table),
+    }
+    return known.get(suffix, ())
 
 
 def load_npy(path: Path, **options: Any) -> FactorData:

@@ -50,6 +50,10 @@ def load_folder(
         raise InputError(f"crop={crop!r} is unknown; choose 'centre' or 'none'.")
     if channels not in (None, 1, 3):
         raise InputError(f"channels={channels!r} is not possible; choose 1 for grey or 3 for colour.")
+    if depth not in (8, 16):
+        raise InputError(f"depth={depth!r} is not possible; choose 8 or 16 bits.")
+    if extra_labels not in ("refuse", "ignore"):
+        raise InputError(f"extra_labels={extra_labels!r} is unknown; choose 'refuse' or 'ignore'.")
     columns: dict[str, Any] = folder_classes(path, files)
     if labels is not None:
         names = [file.relative_to(path).as_posix() for file in files]
@@ -148,7 +152,7 @@ def check_same(first: Path, reference: NDArray[Any], file: Path, image: NDArray[
     kind = {1: "grey", 3: "colour"}
     raise InputError(
         f"{str(first)!r} is {kind[reference.shape[2]]} and {str(file)!r} is {kind[image.shape[2]]}; "
-        "pass channels=1 or channels=3 to make them alike."
+        "pass channels=1 or channels=3 (--data.channels 3) to make them alike."
     )
 
 
@@ -162,7 +166,8 @@ def decode(file: Path, size: tuple[int, int] | None, crop: str, channels: int | 
                 raise InputError(f"{str(file)!r} holds floating-point values; convert the images to an .npy array.")
             if opened.mode in DEEP and depth != 16:
                 raise InputError(
-                    f"{str(file)!r} is 16-bit; images must be 8-bit. Convert it, or pass depth=16 to rescale."
+                    f"{str(file)!r} is 16-bit; images must be 8-bit. Convert it, or pass depth=16 (--data.depth 16) to "
+                    "rescale."
                 )
             if size is not None:
                 opened.draft(None, (2 * max(size), 2 * max(size)))  # JPEG: decode no larger than needed

@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from unbraid.data.base import FactorData
+from unbraid.data.checked import check_arguments
 from unbraid.data.files import load_path
 from unbraid.data.published import catalogue, load_named
-from unbraid.errors import InputError, unknown
+from unbraid.errors import unknown
 
 BUILT_IN: dict[str, str] = {
     "pendulum": "angles of a damped pendulum, 100 values a trace: length, damping, mass (continuous)",
@@ -29,21 +29,12 @@ def load(name: str | Path, **arguments: Any) -> FactorData:
     """
     key = str(name)
     if key in BUILT_IN:
-        return _called(key, importlib.import_module(f"unbraid.data.{key}").load, arguments)
+        make: Callable[..., FactorData] = importlib.import_module(f"unbraid.data.{key}").load
+        check_arguments(key, arguments, make)
+        return make(**arguments)
     if key in catalogue():
-        return _called(key, partial(load_named, key), arguments)
+        return load_named(key, **arguments)
     path = Path(key).expanduser()
     if path.exists() or os.sep in key or path.suffix:
-        return _called(key, partial(load_path, path), arguments)
+        return load_path(path, **arguments)
     raise unknown("data set", key, [*BUILT_IN, *catalogue()])
-
-
-def _called(key: str, make: Callable[..., FactorData], arguments: dict[str, Any]) -> FactorData:
-    """Call a loader; an argument that it does not have is the user's mistake, not a crash."""
-    try:
-        return make(**arguments)
-    except TypeError as error:
-        if "unexpected keyword argument" not in str(error):
-            raise
-        wrong = str(error).rsplit(" ", 1)[-1].strip("'")
-        raise InputError(f"{key!r} has no option {wrong!r}.") from error

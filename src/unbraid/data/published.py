@@ -15,6 +15,7 @@ import numpy as np
 
 from unbraid.data import cache
 from unbraid.data.base import Factor, FactorData
+from unbraid.data.checked import check_arguments
 from unbraid.data.download import RemoteFile, fetch, verify
 from unbraid.errors import InputError, unknown
 from unbraid.files import part_file
@@ -95,6 +96,7 @@ def load_named(name: str, *, path: str | Path | None = None, verify: bool = True
     """
     from unbraid.data.named import READERS
 
+    check_arguments(name, options, READERS[name], load_named)
     known = entry(name)
     label = "-".join(f"{key}={value}" for key, value in sorted(options.items())) or "default"
     stem = f"{name}/{name}-v{VERSION}-{label.replace('/', '_')}"

@@ -89,7 +89,7 @@ def load_table(
             raise unknown(f"column in {str(path)!r}:", name, table)
     chosen = columns if columns is not None else [name for name in table if name not in factors]
     if not chosen:
-        raise InputError(f"{str(path)!r}: no column is left to learn from; name some in columns=.")
+        raise InputError(f"{str(path)!r}: no column is left to learn from; name some in columns= (--data.columns a,b).")
     values = np.stack([numbers(path, name, table[name]) for name in chosen], 1)
     return from_arrays(
         values,
@@ -118,7 +118,7 @@ def numbers(path: Path, name: str, values: list[Any]) -> Any:
                 continue
             raise InputError(
                 f"{str(path)!r}: column {name!r} holds text ({str(value)!r}); "
-                "name it in factors= if it is a label, or leave it out by columns=."
+                f"name it in factors= if it is a label (--data.factors {name}), or leave it out by columns=."
             ) from None
     gaps = np.flatnonzero(np.isnan(out))
     if len(gaps):
@@ -139,7 +139,7 @@ def join_labels(path: Path, images: Sequence[str], *, refuse_extra: bool = True)
         for alias in {image, pure.name, pure.stem, str(pure.with_suffix(""))}:
             place[alias] = None if alias in place else index  # None: two images share the name
     columns: dict[str, list[Any]] = {name: [None] * len(images) for name in table if name != key}
-    absent = []
+    absent, lines = [], dict[int, int]()
     for row, entry in enumerate(table[key]):
         text = str(entry).strip().replace("\\", "/").removeprefix("./")
         if text not in place:
@@ -150,6 +150,11 @@ def join_labels(path: Path, images: Sequence[str], *, refuse_extra: bool = True)
             raise InputError(
                 f"{str(path)!r}: several images are called {text!r}; give their folders, as in 'a/{text}'."
             )
+        if found in lines:
+            raise InputError(
+                f"{str(path)!r} names {images[found]!r} twice, in rows {lines[found]} and {row + 1}; remove one."
+            )
+        lines[found] = row + 1
         for name, column in columns.items():
             column[found] = table[name][row]
     if len(absent) == len(table[key]):
@@ -157,7 +162,7 @@ def join_labels(path: Path, images: Sequence[str], *, refuse_extra: bool = True)
     if absent and refuse_extra:
         raise InputError(
             f"{str(path)!r} names {len(absent)} image{'s' * (len(absent) > 1)} that the folder does not hold "
-            f"({absent[0]!r} for example); correct it, or pass extra_labels='ignore'."
+            f"({absent[0]!r} for example); correct it, or pass extra_labels='ignore' (--data.extra_labels ignore)."
         )
     if not columns:
         raise InputError(f"{str(path)!r} has only the column {key!r}; labels need at least one more.")

@@ -16,6 +16,7 @@ class AnnealedVAE(GaussianConfig):
     """AnnealedVAE: the KL is held at a capacity that grows linearly."""
 
     name: ClassVar[str] = "annealed-vae"
+    paper: ClassVar[str] = "Burgess et al. 2018"
     gamma: float = option(1000.0, "weight of the distance between KL and capacity")
     capacity: float = option(25.0, "capacity at the end, in nats")
     capacity_steps: int = option(100_000, "steps until the capacity is reached")

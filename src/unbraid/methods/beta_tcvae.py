@@ -21,6 +21,7 @@ class BetaTCVAE(GaussianConfig):
     """β-TCVAE: index-code information, total correlation and dimension-wise KL, weighed one by one."""
 
     name: ClassVar[str] = "beta-tcvae"
+    paper: ClassVar[str] = "Chen et al. 2018"
     beta: float = option(6.0, "weight of the total correlation")
     alpha: float = option(1.0, "weight of the index-code mutual information")
     gamma: float = option(1.0, "weight of the dimension-wise KL")

@@ -15,6 +15,7 @@ class VAE(GaussianConfig):
     """VAE: the evidence lower bound as it is."""
 
     name: ClassVar[str] = "vae"
+    paper: ClassVar[str] = "Kingma & Welling 2014"
 
     def build(self, data: DataSpec) -> BetaVAEModel:
         """The untrained model."""
@@ -26,6 +27,7 @@ class BetaVAE(GaussianConfig):
     """β-VAE: the KL to the prior weighs β times."""
 
     name: ClassVar[str] = "beta-vae"
+    paper: ClassVar[str] = "Higgins et al. 2017"
     beta: float = option(4.0, "weight of the KL term")
 
     def build(self, data: DataSpec) -> BetaVAEModel:

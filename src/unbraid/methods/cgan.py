@@ -23,6 +23,7 @@ class CGAN(MethodConfig):
     """CGAN: a generator of given factors c and noise z side by side."""
 
     name: ClassVar[str] = "cgan"
+    paper: ClassVar[str] = "Mirza & Osindero 2014"
     uses_labels: ClassVar[bool] = True
     needs_complete_labels: ClassVar[bool] = True
     codes_are_labels: ClassVar[bool] = True

@@ -23,6 +23,7 @@ class Controls(MethodConfig):
     """Given controls: p(y | c) for known factors c, trained to predict the observations or a given target."""
 
     name: ClassVar[str] = "controls"
+    paper: ClassVar[str] = "MS-VAE, C and F.1"
     uses_labels: ClassVar[bool] = True
     needs_complete_labels: ClassVar[bool] = True
     codes_are_labels: ClassVar[bool] = True
@@ -46,6 +47,7 @@ class MSControls(LaterStage):
     """Given controls as a later stage: p(x | c, y), as (B, Y₀) → Y₁ of the pendulum."""
 
     name: ClassVar[str] = "ms-controls"
+    paper: ClassVar[str] = "MS-VAE, C and F.1"
     uses_labels: ClassVar[bool] = True
     needs_complete_labels: ClassVar[bool] = True
     codes_are_labels: ClassVar[bool] = True

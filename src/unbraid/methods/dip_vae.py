@@ -22,6 +22,7 @@ class DIPVAEI(GaussianConfig):
     """DIP-VAE-I: penalises the covariance of the posterior means."""
 
     name: ClassVar[str] = "dip-vae-i"
+    paper: ClassVar[str] = "Kumar et al. 2018"
     off_diagonal: float = option(10.0, "weight λ_od of squared covariances")
     diagonal: float = option(100.0, "weight λ_d of variances' squared distance from 1 (10·λ_od; 50·λ_od on CelebA)")
 
@@ -35,6 +36,7 @@ class DIPVAEII(GaussianConfig):
     """DIP-VAE-II: penalises the covariance of the codes, and (optionally) their third central moments."""
 
     name: ClassVar[str] = "dip-vae-ii"
+    paper: ClassVar[str] = "Kumar et al. 2018"
     off_diagonal: float = option(5.0, "weight λ_od of squared covariances")
     diagonal: float = option(5.0, "weight λ_d of variances' squared distance from 1 (λ_od; λ_od/2 on CelebA)")
     third_moments: float = option(0.0, "weight λ_3 of the squared third central moments (200 on dSprites)")

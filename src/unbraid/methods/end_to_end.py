@@ -23,6 +23,7 @@ class EndToEnd(MethodConfig):
     """MS-VAE in one go (ablation M1): a VAE that penalises its codes c more than z, which enters by AdaIN."""
 
     name: ClassVar[str] = "end-to-end"
+    paper: ClassVar[str] = "MS-VAE, L.1"
     latents: int = option(5, "number of codes c, whose KL weighs beta times")
     residual_latents: int = option(5, "number of codes z, whose KL weighs once")
     beta: float = option(4.0, "weight of the KL of c")

@@ -19,6 +19,7 @@ class FactorVAE(GaussianConfig):
     """FactorVAE: total correlation, as a critic sees it, weighs γ times."""
 
     name: ClassVar[str] = "factor-vae"
+    paper: ClassVar[str] = "Kim & Mnih 2018"
     gamma: float = option(35.0, "weight of the total correlation")
     critic_units: int = option(1000, "units in each of the critic's layers, at width 1")
     critic_layers: int = option(6, "hidden layers of the critic")

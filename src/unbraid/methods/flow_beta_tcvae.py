@@ -25,6 +25,7 @@ class FlowBetaTCVAE(GaussianConfig):
     """β-TCVAE whose prior learns the shape of each latent; α = 0 and other γ are its ablations."""
 
     name: ClassVar[str] = "beta-tcvae-flow"
+    paper: ClassVar[str] = "Chen et al. 2018, C.2"
     beta: float = option(6.0, "weight of the total correlation")
     alpha: float = option(1.0, "weight of the index-code mutual information")
     gamma: float = option(1.0, "weight of the dimension-wise KL")

@@ -25,6 +25,7 @@ class GaussianMixture(MethodConfig):
     """Gaussian mixture: fitted by EM before the first step, then refined by gradients of its log-density."""
 
     name: ClassVar[str] = "gaussian-mixture"
+    paper: ClassVar[str] = "MS-VAE, D"
     components: int = option(10, "number of Gaussians, each with a variance for every value")
     em_rows: int = option(20_000, "observations that EM looks at, chosen at random; 0 leaves everything to gradients")
     em_iterations: int = option(100, "most iterations of EM")

@@ -21,6 +21,7 @@ class GuidedVAE(GaussianConfig):
     """Guided-VAE: a second, linear decoder with orthogonal components guides the codes."""
 
     name: ClassVar[str] = "guided-vae"
+    paper: ClassVar[str] = "Ding et al. 2020"
     guide: float = option(0.5, "weight of the linear decoder's squared error")
     overlap: float = option(1.0, "weight of the components' squared inner products")
     deformation: int = option(0, "first latents that move the linear picture: rotation, scale, two shifts (up to 4)")
@@ -35,6 +36,7 @@ class GuidedBetaTCVAE(GuidedVAE):
     """Guided-β-TCVAE: the same guidance on β-TCVAE."""
 
     name: ClassVar[str] = "guided-beta-tcvae"
+    paper: ClassVar[str] = "Ding et al. 2020"
     beta: float = option(6.0, "weight of the total correlation")
     estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
 

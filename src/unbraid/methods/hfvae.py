@@ -28,6 +28,7 @@ class HFVAE(MethodConfig):
     """HFVAE: groups of Gaussian codes z and, if wanted, discrete codes c, each of them a group of its own."""
 
     name: ClassVar[str] = "hfvae"
+    paper: ClassVar[str] = "Esmaeili et al. 2019"
     groups: tuple[int, ...] = option((1,) * 10, "number of continuous codes in each group")
     classes: tuple[int, ...] = option((3,), "number of values of each discrete code; none for an empty list")
     alpha: float = option(1.0, "weight of the information between observations and codes")

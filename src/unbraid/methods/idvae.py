@@ -33,6 +33,7 @@ class IDVAE(DoubleConfig):
     """IDVAE: as IVAE, with a prior p(z | u) that is sufficient and compact because a VAE over u made it."""
 
     name: ClassVar[str] = "idvae"
+    paper: ClassVar[str] = "Mita et al. 2021"
     needs_complete_labels: ClassVar[bool] = True
 
     def build(self, data: DataSpec) -> IDVAEModel:

@@ -24,6 +24,7 @@ class InfoGAN(MethodConfig):
     """InfoGAN: a generator whose codes can be read back from what it makes."""
 
     name: ClassVar[str] = "infogan"
+    paper: ClassVar[str] = "Chen et al. 2016"
     codes: int = option(5, "number of codes, uniform on [−1, 1]")
     noise: int = option(5, "number of noise variables, which nobody reads back")
     information: float = option(1.0, "weight λ of the information bound")

@@ -24,6 +24,7 @@ class JacobianSupervision(LaterStage):
     """Jacobian supervision: an autoencoder that copies its teacher's codes and what changes when they do."""
 
     name: ClassVar[str] = "jacobian"
+    paper: ClassVar[str] = "Lezama 2019"
     condition: Condition = option(
         "mean", "what is copied: the teacher's mean codes and what it makes of them (mean), or a draw (sample)"
     )

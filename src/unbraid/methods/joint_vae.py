@@ -25,6 +25,7 @@ class JointVAE(MethodConfig):
     """JointVAE: Gaussian codes z and discrete codes c, whose KLs follow capacities."""
 
     name: ClassVar[str] = "joint-vae"
+    paper: ClassVar[str] = "Dupont 2018"
     latents: int = option(6, "number of continuous codes")
     classes: tuple[int, ...] = option((3,), "number of values of each discrete code")
     gamma: float = option(150.0, "weight of the distances between KLs and capacities")

@@ -26,6 +26,7 @@ class MSFlow(LaterStage):
     """MS-FLOW: affine couplings that turn noise into x, given y; densities are exact, in logit space for images."""
 
     name: ClassVar[str] = "ms-flow"
+    paper: ClassVar[str] = "MS-VAE, D"
     transforms: int = option(5, "number of affine couplings")
     layers: int = option(1, "hidden layers of each coupling's network, 1000 units each at width 1")
     width: float = option(1.0, "fraction of the paper's units in every layer")

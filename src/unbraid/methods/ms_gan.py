@@ -27,6 +27,7 @@ class MSGAN(LaterStage):
     """
 
     name: ClassVar[str] = "ms-gan"
+    paper: ClassVar[str] = "MS-VAE, E"
     latents: int = option(10, "number of codes z, standard normal")
     width: float = option(1.0, "fraction of the paper's units in every layer")
     critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's")

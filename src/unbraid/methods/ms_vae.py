@@ -24,6 +24,7 @@ class MSVAE(LaterStage):
     """MS-VAE: a conditional VAE p(x | y, z) that gives back the detail that stage 1 threw away."""
 
     name: ClassVar[str] = "ms-vae"
+    paper: ClassVar[str] = "MS-VAE, §3.2"
     latents: int = option(5, "number of residual codes z")
     beta: float = option(1.0, "weight of the KL term")
     likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")

@@ -33,6 +33,7 @@ class PartedVAE(MethodConfig):
     """
 
     name: ClassVar[str] = "parted-vae"
+    paper: ClassVar[str] = "Hajimiri et al. 2021"
     uses_labels: ClassVar[bool] = True
     latents: int = option(5, "number of class-independent codes z")
     class_latents: int = option(1, "number of class-related codes u of each discrete variable")
@@ -201,7 +202,8 @@ def class_sizes(config: PartedVAE, data: DataSpec) -> tuple[int, ...]:
     continuous = [factor.name for factor in data.factors if factor.size == 0]
     if data.labelled and continuous:
         raise InputError(
-            f"parted-vae needs classes and {continuous[0]!r} is continuous: choose others with --label-factors."
+            f"parted-vae needs classes and {continuous[0]!r} is continuous: choose others with --label-factors, or "
+            "--labels 0 --classes 3 to learn without."
         )
     labelled = tuple(factor.size for factor in data.factors if factor.size)
     if config.classes and data.labelled and config.classes != labelled:
@@ -210,14 +212,18 @@ def class_sizes(config: PartedVAE, data: DataSpec) -> tuple[int, ...]:
         name = next(factor.name for factor in data.factors if factor.size == 1)
         raise InputError(f"{name!r} has one value, and no class to learn: leave it out with --label-factors.")
     sizes = config.classes or labelled
-    if not sizes or min(sizes) < 2:
-        raise InputError("parted-vae needs to know how many classes there are: pass --classes 3, or labels.")
+    if not sizes:
+        raise InputError("parted-vae is shown no labels, and needs to know how many classes there are: --classes 3.")
+    if min(sizes) < 2:
+        raise InputError(f"--classes {','.join(map(str, sizes))}: a discrete variable needs at least 2 values.")
     return sizes
 
 
 def class_shares(config: PartedVAE, data: DataSpec, sizes: Sequence[int]) -> Tensor:
     """p(c) of each discrete variable, one after another, [Σ sizes]."""
-    if config.class_prior == "labels" and data.labelled:
+    if config.class_prior == "labels":
+        if not data.labelled:
+            raise InputError("--class-prior labels needs labels, and parted-vae is shown none: take uniform.")
         for factor, share in zip(data.factors, data.shares, strict=True):
             if 0 in share:
                 name = (factor.values or range(factor.size))[share.index(0)]

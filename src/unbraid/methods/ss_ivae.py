@@ -24,6 +24,7 @@ class SSIVAE(ConditionalConfig):
     """SS-IVAE: IVAE where few observations are labelled; q(u | x) guesses the rest."""
 
     name: ClassVar[str] = "ss-ivae"
+    paper: ClassVar[str] = "Mita et al. 2021, C"
     alpha: float = option(1.0, "weight of the supervised term −log q(u | x)")
 
     def build(self, data: DataSpec) -> SSIVAEModel:
@@ -36,6 +37,7 @@ class SSIDVAE(DoubleConfig):
     """SS-IDVAE: IDVAE where few observations are labelled; q(u | x) guesses the rest."""
 
     name: ClassVar[str] = "ss-idvae"
+    paper: ClassVar[str] = "Mita et al. 2021, C"
     alpha: float = option(1.0, "weight of the supervised term −log q(u | x)")
 
     def build(self, data: DataSpec) -> SSIDVAEModel:

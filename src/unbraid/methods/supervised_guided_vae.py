@@ -24,6 +24,7 @@ class SupervisedGuidedVAE(GaussianConfig):
     """Supervised Guided-VAE: latent t tells label t, and the other latents do not."""
 
     name: ClassVar[str] = "guided-vae-supervised"
+    paper: ClassVar[str] = "Ding et al. 2020"
     uses_labels: ClassVar[bool] = True
     needs_complete_labels: ClassVar[bool] = True
     label_weight: float = option(1.0, "weight of excitation and inhibition")

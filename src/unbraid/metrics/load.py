@@ -34,8 +34,8 @@ def load_table(path: str | Path) -> Table:
             arrays = {name: file[name] for name in _ARRAYS if name in file.files}
     except InputError:
         raise
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{str(path)!r} cannot be read as .npz ({error}); save it with numpy.savez.") from None
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile):
+        raise InputError(f"{str(path)!r} cannot be read as .npz; save it with numpy.savez.") from None
     sizes = arrays.get("factor_sizes")
     return as_table(
         arrays["codes"],

@@ -37,7 +37,9 @@ class ObservedLabels(nn.Module):
     def __init__(self, data: DataSpec, encoding: Encoding = "scaled") -> None:
         super().__init__()
         if data.labelled == 0:
-            raise InputError("this method learns from labels and there are none: give it labelled factors.")
+            raise InputError(
+                "this method learns from labels and there are none: give data that have labels, --labels of 1 or more."
+            )
         self.sizes = tuple(
             factor.size if encoding == "one-hot" and factor.kind == "categorical" and factor.size else 1
             for factor in data.factors

@@ -19,11 +19,11 @@ from unbraid.codes import choose_rows
 from unbraid.data.base import FactorData
 from unbraid.fitting import fit
 from unbraid.labels import LabelBudget
+from unbraid.machine import Machine
 from unbraid.methods.probe import FactorProbe, FactorProbeModel
 from unbraid.papers import chains
 from unbraid.run import Run
 from unbraid.stage_measures import BATCH, traversed_features
-from unbraid.train import Machine
 
 FITTED_ROWS, COMPONENTS = 6_000, 64
 IDENTITIES, POSES = 200, 32
@@ -45,7 +45,7 @@ def witness(run: Run, factor: str) -> FactorProbeModel:
     """A network that data taught to tell objects in any pose, the same for all runs on them; kept in the run."""
     steps = probe_steps(run)
     probe, budget = FactorProbe(factor=factor, width=PROBE_WIDTH), LabelBudget("all", (factor,))
-    out, machine = run.folder / f"probe-{steps}", Machine(str(run.device))
+    out, machine = run.folder / f"probe-{steps}", Machine(run.device.type)
     trained = fit(run.data, probe, steps=steps, labels=budget, out=out, machine=machine, show=False).stage(1)
     assert isinstance(trained, FactorProbeModel)
     return trained

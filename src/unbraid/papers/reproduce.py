@@ -17,9 +17,10 @@ from unbraid.data import load
 from unbraid.errors import InputError, unknown
 from unbraid.files import read_json, write_json, write_text
 from unbraid.fitting import fit
+from unbraid.machine import Machine
 from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
 from unbraid.progress import Steps
-from unbraid.train import Machine, read_log
+from unbraid.train import read_log
 
 # What follows this line in a result is written by hand and kept when the rest is made again.
 NOTES = "<!-- written by hand from here on; kept when this page is made again -->"
