@@ -38,6 +38,11 @@ def test_transfer_makes_every_pair(run: ub.Run) -> None:
     )
 
 
+def test_nothing_to_transfer_is_said(run: ub.Run) -> None:
+    with pytest.raises(ub.InputError, match="there are no observations"):
+        parted.transfer(run, DATA.observations[:0], DATA.observations[:2])
+
+
 def test_densities_of_a_prior_are_those_of_a_mixture(run: ub.Run) -> None:
     prior = parted.class_prior(run, variable=1, code=1, marks=5)
     assert prior.name == "shade"

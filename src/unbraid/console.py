@@ -48,7 +48,7 @@ def print_scores(results: Mapping[str, Mapping[str, Any]]) -> None:
 def shown(score: Mapping[str, Any]) -> tuple[str, str]:
     """A value and its interval, or dashes; for a condition, whether it holds."""
     value, interval = score.get("value"), score.get("interval")
-    number = f"{value:.4f}" if isinstance(value, float) else "–"
+    number = f"{value:.4f}".replace("-0.0000", "0.0000") if isinstance(value, float) else "–"
     said = verdict(score.get("details") or {})
     if said:
         return number, said

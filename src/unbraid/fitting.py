@@ -21,7 +21,7 @@ from unbraid.files import check_folder, link, read_json, write_json
 from unbraid.labels import LabelBudget
 from unbraid.machine import Machine, environment
 from unbraid.options import command_line
-from unbraid.plan import Plan, differences, unfinished_schedules
+from unbraid.plan import Plan, differences, made_by, unfinished_schedules
 from unbraid.run import Run
 from unbraid.tensors import read_tensors
 from unbraid.train import Job, train
@@ -151,6 +151,7 @@ def write_record(run: Run, number: int, **facts: Any) -> None:
     config, steps = run.plan.stages[number - 1]
     record = {"key": run.plan.key(number)} | methods.describe(config) | {"steps": steps, "seed": run.plan.seed}
     record |= {"labels": known_labels.labels_read(run, number), "reused_from": None}
+    record |= {} if made_by(config).reconstructs else {"reconstructs": False}
     write_json(run.stage_folder(number) / "stage.json", record | facts)
 
 

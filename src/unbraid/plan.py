@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
 from unbraid import methods
 from unbraid.config import digest, to_json
-from unbraid.core import Draws, HasTarget, LaterStage, MethodConfig
+from unbraid.core import Draws, HasTarget, LaterStage, Method, MethodConfig
 from unbraid.data.base import FactorData
 from unbraid.errors import InputError, unknown
 from unbraid.labels import LabelBudget, LabelPlan
@@ -141,9 +141,14 @@ def check_target(config: MethodConfig, data: FactorData) -> None:
 
 def check_condition(earlier: MethodConfig, later: MethodConfig) -> None:
     """A stage that is to be given draws of observations needs one that can draw them."""
-    made = get_type_hints(type(earlier).build)["return"]
+    made = made_by(earlier)
     if isinstance(later, LaterStage) and later.condition == "observation" and not issubclass(made, Draws):
         raise InputError(f"{earlier.name} draws no observations: choose --condition sample or mean for {later.name}.")
+
+
+def made_by(config: MethodConfig) -> type[Method]:
+    """The class of the method that a configuration builds, as far as its annotation tells."""
+    return cast(type[Method], get_type_hints(type(config).build).get("return", Method))
 
 
 def unfinished_schedules(plan: Plan) -> list[str]:

@@ -254,6 +254,8 @@ class Run:
 def check_observations(x: NDArray[Any], data: FactorData) -> None:
     """Observations must look like those that the run was trained on."""
     expected = data.observations
+    if not len(x):
+        raise InputError("there are no observations: give at least one.")
     if x.shape[1:] != expected.shape[1:] or x.dtype != expected.dtype:
         raise InputError(
             f"observations must be {expected.dtype} of shape [n, {', '.join(map(str, expected.shape[1:]))}], "

@@ -268,3 +268,12 @@ def test_later_stages_keep_the_contract_on_vectors(config: MethodConfig) -> None
 def test_chain_without_prior_says_so(squares) -> None:
     with pytest.raises(InputError, match="no prior"):
         Chain([methods.JacobianSupervision(**SMALL).build(DataSpec((3, 16, 16), 48, codes=2))]).sample(1)
+
+
+def test_the_page_of_a_gan_calls_its_pictures_draws(squares, tmp_path) -> None:
+    stages = [methods.BetaVAE(width=0.1, latents=2), methods.MSGAN(width=0.1, latents=2)]
+    run = fit(squares, stages, steps=1, out=tmp_path / "run", show=False)
+    page = run.report().read_text(encoding="utf-8")
+    assert page.count("a draw") == 1
+    assert page.count("MSE ") == 1  # of stage 1
+    assert page.count("most informative first") == 1  # of z nothing is known but its prior

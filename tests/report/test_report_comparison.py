@@ -67,3 +67,14 @@ def test_names_are_as_long_as_they_must_be() -> None:
 def test_one_run_is_no_comparison(image_run: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="at least two"):
         write_comparison([image_run], tmp_path / "out.html")
+
+
+def test_no_run_is_better_than_one_on_other_data(image_run: Path, weaker_run: Path, tmp_path: Path) -> None:
+    config = json.loads((weaker_run / "config.json").read_text())
+    config["data"]["fingerprint"] = "another"
+    config["data"]["arguments"] = {"size": 32}
+    (weaker_run / "config.json").write_text(json.dumps(config))
+    html = write_comparison([image_run, weaker_run], tmp_path / "c.html").read_text(encoding="utf-8")
+    assert ' apart"' not in html
+    assert "The runs are of different data" in html
+    assert "data · size" in html

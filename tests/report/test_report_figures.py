@@ -10,7 +10,9 @@ import pytest
 from PIL import Image
 
 from unbraid.errors import InputError
-from unbraid.report import charts, grid, reconstruction_picture, traversal_picture, words, write_figures
+from unbraid.report import charts, grid, reconstruction_picture, scores, traversal_picture, words, write_figures
+from unbraid.report.content import Latents
+from unbraid.report.pictures import in_use
 from unbraid.report.svg import linear_ticks, log_ticks, tag, value_axis
 
 
@@ -85,7 +87,7 @@ def test_ticks_are_round_and_inside() -> None:
 def test_a_curve_of_one_point_and_one_of_nothing_finite_can_be_drawn() -> None:
     assert "<svg" in charts.curve(np.array([5.0]), np.array([2.0]), "total", 1)
     assert "<svg" in charts.curve(np.array([5.0, 6.0]), np.array([np.nan, np.inf]), "total", 1)
-    assert "<svg" in charts.whisker(math.nan, None, 1.0, "MIG")
+    assert "<svg" in charts.whisker(math.nan, None, (0.0, 1.0), "MIG")
 
 
 def test_svg_escapes_text_and_attributes() -> None:
@@ -106,3 +108,25 @@ def test_durations_and_shapes_read_well() -> None:
     assert words.shape([3, 64, 48]) == "48×64 RGB images"
     assert words.symbols(1) == ["x̂"]
     assert words.symbols(3) == ["y₁", "y₂", "x̂"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "ends"),
+    [
+        ("mig", [0.2, 0.3], (0.0, 1.0)),
+        ("l2", [0.041], (0.0, 0.06)),
+        ("elbo_terms/elbo", [-8649.0, -8700.0], (-10_000.0, 0.0)),
+        ("elbo_terms/total_correlation", [-0.2, 0.5], (-0.2, 0.6)),
+        ("elbo_terms/total_correlation", [-1e-6, 0.5], (0.0, 0.6)),  # an estimate's error
+        ("kid", [math.nan], (0.0, 1.0)),
+    ],
+)
+def test_an_axis_holds_everything_that_is_shown(name: str, values: list[float], ends: tuple[float, float]) -> None:
+    assert scores.axis_ends(name, values) == pytest.approx(ends)
+
+
+def test_a_latent_that_is_the_same_for_all_observations_is_not_in_use() -> None:
+    random = np.random.default_rng(0)
+    codes = np.stack([random.normal(size=200), np.full(200, 3.0), random.normal(size=200)], axis=1)
+    latents = Latents(("z1", "z2", "z3"), np.array([1.0, 4.5, 0.01]), codes)
+    assert in_use(latents).tolist() == [True, False, False]

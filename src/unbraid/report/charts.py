@@ -79,14 +79,14 @@ def _readings(steps: Floats, values: Floats, x: Floats, top: float, bottom: floa
 
 
 def whisker(
-    value: float, interval: tuple[float, float] | None, top: float, label: str, series: int | None = None
+    value: float, interval: tuple[float, float] | None, ends: tuple[float, float], label: str, series: int | None = None
 ) -> Markup:
-    """A dot at the value and a line over its interval, on an axis from 0 to `top`."""
+    """A dot at the value and a line over its interval, on an axis between its `ends`."""
     width, height, edge = 220.0, 26.0, 6.0
-    axis = Axis(0.0, top or 1.0, edge, width - edge)
+    axis = Axis(*ends, edge, width - edge)
     middle = height / 2
     parts = [tag("line", x1=edge, x2=width - edge, y1=middle, y2=middle, class_="rule")]
-    for tick in np.linspace(0, top or 1.0, 5):
+    for tick in np.linspace(*ends, 5):
         x = axis.place(float(tick))
         parts.append(tag("line", x1=x, x2=x, y1=middle - 3, y2=middle + 3, class_="rule"))
     text = f"{label} {words.number(value)}"

@@ -52,7 +52,7 @@ class Contest:
     short: str
     long: str
     better: str
-    top: str
+    ends: tuple[str, str]
     readings: tuple[Reading, ...]
 
 
@@ -76,6 +76,7 @@ def write_comparison(run_directories: Sequence[Path], out: Path) -> Path:
         differing=differing,
         common=common,
         contests=contests(runs, names),
+        same_data=same_data(runs),
     )
     return write_bytes(Path(out), page)
 
@@ -108,9 +109,13 @@ def differences(runs: Sequence[RunFiles]) -> tuple[list[tuple[str, list[str]]], 
 
 def _settings(run: RunFiles) -> dict[str, str]:
     table = {"data": facts.data_name(run), "observations": words.count(run.data.get("n"))}
+    table |= {"each": words.shape(run.data["shape"])} if run.data.get("shape") else {}
+    arguments = as_mapping(run.data.get("arguments"))
+    table |= {f"data · {key.replace('_', ' ')}": words.plain(value) for key, value in arguments.items()}
     table["seed"] = words.plain(run.config.get("seed"))
-    if budget := as_mapping(run.config.get("labels")):
-        table["labels"] = words.labelled(budget)
+    read = next((stage.labels for stage in run.stages if "count" in stage.labels), None)
+    if given := read or as_mapping(run.config.get("labels")):
+        table["labels"] = words.labelled(given)
     for stage in run.stages:
         prefix = f"stage {stage.number} · "
         table[f"{prefix}method"] = words.method(stage.method)
@@ -125,24 +130,31 @@ def contests(runs: Sequence[RunFiles], names: Sequence[str]) -> list[Contest]:
     """Every metric that any run has, in the order of the first run that has it."""
     tables = [{metric.name: metric for metric in run.metrics} for run in runs]
     keys = dict.fromkeys(key for table in tables for key in table)
-    return [_contest(key, [table.get(key) for table in tables], names) for key in keys]
+    same = same_data(runs)
+    return [_contest(key, [table.get(key) for table in tables], names, comparable=same) for key in keys]
 
 
-def _contest(key: str, found: Sequence[Metric | None], names: Sequence[str]) -> Contest:
+def same_data(runs: Sequence[RunFiles]) -> bool:
+    """Whether all runs are of the same observations: only then can one be better than another."""
+    return len({str(run.data.get("fingerprint")) for run in runs}) == 1
+
+
+def _contest(key: str, found: Sequence[Metric | None], names: Sequence[str], *, comparable: bool) -> Contest:
     known = words.metric(key)
     reach = [v for metric in found if metric for v in (metric.value, *(metric.interval or ()))]
-    top = scores.axis_top(key, reach)
-    winner = _apart(found, known.higher_is_better)
+    ends = scores.axis_ends(key, reach)
+    winner = _apart(found, known.higher_is_better) if comparable else None
     readings = []
     for i, (metric, name) in enumerate(zip(found, names, strict=True)):
         series = i % SERIES
         if metric is None:
             readings.append(Reading(name, series, "–", "", None, False))
             continue
-        graphic = charts.whisker(metric.value, metric.interval, top, f"{name}, {known.short}", series)
+        graphic = charts.whisker(metric.value, metric.interval, ends, f"{name}, {known.short}", series)
         interval = scores.interval_text(metric)
         readings.append(Reading(name, series, scores.value_text(key, metric.value), interval, graphic, i == winner))
-    return Contest(key, known.short, known.long, scores.better(key), words.tick(top), tuple(readings))
+    shown = (words.tick(ends[0]), words.tick(ends[1]))
+    return Contest(key, known.short, known.long, scores.better(key), shown, tuple(readings))
 
 
 def _apart(found: Sequence[Metric | None], higher: bool | None) -> int | None:

@@ -28,6 +28,7 @@ class Stage:
     reused_from: str | None = None
     paper: Mapping[str, Any] = field(default_factory=dict)
     labels: Mapping[str, Any] = field(default_factory=dict)
+    reconstructs: bool = True  # else what it makes of an observation is a draw
     curves: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
 
 

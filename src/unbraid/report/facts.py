@@ -9,7 +9,7 @@ from typing import Any
 
 from unbraid.report import scores, words
 from unbraid.report.content import WITH, Metric, RunFiles, Stage
-from unbraid.report.pictures import IN_USE
+from unbraid.report.pictures import IN_USE, in_use
 
 Rows = tuple[tuple[str, str], ...]
 DISENTANGLEMENT = ("mig", "factor_score", "dci", "dci_disentanglement", "sap", "beta_score", "mcc")
@@ -120,8 +120,8 @@ def headlines(run: RunFiles) -> tuple[Headline, ...]:
         found.append(_error(error, by_name))
     known = run.latents.get(1)
     if known is not None and known.information is not None:
-        used = int((known.information >= IN_USE).sum())
-        note = f"stage 1, at least {IN_USE} nats" if len(run.stages) > 1 else f"at least {IN_USE} nats"
+        used = int(in_use(known).sum())
+        note = f"{'stage 1, ' if len(run.stages) > 1 else ''}at least {IN_USE} nats, and the code varies"
         found.append(Headline(f"{used} of {len(known.names)}", "latents in use", note))
     seconds = [stage.seconds for stage in run.stages if stage.seconds is not None]
     if seconds:

@@ -11,14 +11,24 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from unbraid.report import charts, words
-from unbraid.report.content import Pictures, RunFiles
+from unbraid.report.content import Latents, Pictures, RunFiles
 from unbraid.report.figures import data_uri, grid
 from unbraid.report.order import by_information
 
 Array = NDArray[Any]
 PAD = 2
-# A latent below this mean KL moves nothing that one could see; it is shown, but does not count as in use.
+# A latent below this mean KL moves nothing that one could see, and one whose mean hardly differs between observations
+# says nothing of them, whatever its KL (Burda et al. 2016); it is shown, but does not count as in use.
 IN_USE = 0.05
+ACTIVE = 0.01
+
+
+def in_use(latents: Latents) -> NDArray[np.bool_]:
+    """Which latents of a stage carry information worth a look, [latent]."""
+    used: NDArray[np.bool_] = np.asarray(latents.codes, dtype=float).var(axis=0) >= ACTIVE
+    if latents.information is not None:
+        used &= latents.information >= IN_USE
+    return used
 
 
 @dataclass(frozen=True)
@@ -53,13 +63,9 @@ class LatentBlock:
     name: str
     information: float | None
     share: float
+    in_use: bool
     strips: tuple[Strip, ...]
     effects: tuple[tuple[str, str, int, Markup], ...]
-
-    @property
-    def in_use(self) -> bool:
-        """Whether the latent carries information worth a look."""
-        return self.information is None or self.information >= IN_USE
 
     @property
     def nats(self) -> str:
@@ -121,14 +127,18 @@ def reconstructions(run: RunFiles, most: int = 8, target: int = 128) -> Reconstr
     if not pictures.are_images:
         return _overlays(rows)
     strips = tuple(
-        strip(images, symbol, who, f"stage-{stage}", target, _error(images, originals) if stage else "")
+        strip(images, symbol, who, f"stage-{stage}", target, _note(run, stage, images, originals))
         for symbol, who, stage, images in rows
     )
     return Reconstructions(strips, (), (), len(originals))
 
 
-def _error(made: Array, originals: Array) -> str:
-    """Mean squared error of the pictures shown, values in [0, 1]."""
+def _note(run: RunFiles, stage: int, made: Array, originals: Array) -> str:
+    """Mean squared error of the pictures shown, values in [0, 1]; of what is a draw, that it is one."""
+    if not stage:
+        return ""
+    if not run.stages[stage - 1].reconstructs:
+        return "a draw"
     error = np.mean((made.astype(float) - originals.astype(float)) ** 2) / 255**2
     return f"MSE {words.number(float(error), 2)}"
 
@@ -169,6 +179,7 @@ def _group(run: RunFiles, pictures: Pictures, moved: int, most: int | None, last
     if information is not None and len(information) != count:
         information = None
     largest = float(np.nanmax(information)) if information is not None else 1.0
+    used = in_use(known) if known and information is not None else np.ones(count, dtype=bool)
     values = pictures.values.get(moved)
     images = pictures.are_images
     limits = (0.0, 1.0) if images else charts.vertical_range(list(pictures.traversals.values()))
@@ -185,7 +196,7 @@ def _group(run: RunFiles, pictures: Pictures, moved: int, most: int | None, last
                 effects.append((symbol, who, shown, drawn))
         amount = None if information is None else float(information[j])
         share = 0.0 if amount is None or largest <= 0 else max(0.0, amount / largest)
-        return LatentBlock(names[j], amount, share, tuple(strips), tuple(effects))
+        return LatentBlock(names[j], amount, share, bool(used[j]), tuple(strips), tuple(effects))
 
     order = by_information(information, count)[:most]
     return TraversalGroup(

@@ -86,6 +86,7 @@ def _stage(directory: Path, number: int, entry: Mapping[str, Any]) -> Stage:
         reused_from=done.get("reused_from"),
         paper=as_mapping(entry.get("paper")),
         labels=as_mapping(entry.get("labels", done.get("labels"))),
+        reconstructs=bool(done.get("reconstructs", True)),
         curves=_curves(home / "log.jsonl"),
     )
 
@@ -125,9 +126,13 @@ def _latents(arrays: Mapping[str, Array], stages: int) -> dict[int, Latents]:
 
 
 def _information(arrays: Mapping[str, Array], prefix: str, codes: Array) -> Floats | None:
-    """Mean KL of each latent from the standard normal: as stored, or from means and log-variances."""
+    """Mean KL of each latent from the standard normal: as stored, or from means and log-variances.
+
+    None for a stage that has no encoder: its codes are drawn from their prior, which is zero away from itself.
+    """
     if f"{prefix}information" in arrays:
-        return arrays[f"{prefix}information"].astype(float)
+        stored = arrays[f"{prefix}information"].astype(float)
+        return stored if stored.any() else None
     if f"{prefix}log_var" not in arrays:
         return None
     log_var = arrays[f"{prefix}log_var"].astype(float)

@@ -41,7 +41,7 @@ class ScoreRow:
     short: str
     long: str
     better: str
-    top: str
+    ends: tuple[str, str]
     readings: tuple[Reading | None, ...]
 
 
@@ -83,17 +83,23 @@ class Information(NamedTuple):
     convention: str
 
 
-def axis_top(name: str, values: Sequence[float]) -> float:
-    """Where a metric's axis ends: its own bound, or a round number above everything shown."""
+def axis_ends(name: str, values: Sequence[float]) -> tuple[float, float]:
+    """Where a metric's axis begins and ends: at 0 and its own bound, or at round numbers beyond everything shown."""
     known = words.metric(name).top
     finite = [v for v in values if math.isfinite(v)]
-    largest = max(finite, default=1.0)
-    if known is not None and largest <= known:
-        return known
-    if largest <= 0:
-        return 1.0
-    step = nice_step(largest / 4)
-    return math.ceil(largest / step + 1e-9) * step
+    largest, smallest = max(finite, default=1.0), min(finite, default=0.0)
+    top = known if known is not None and largest <= known else _round_above(largest)
+    # What is below zero by an estimate's error alone is drawn at zero.
+    low = -_round_above(-smallest) if smallest < -0.01 * max(top, 0.0) else 0.0
+    return (low, top) if low < top else (0.0, 1.0)
+
+
+def _round_above(value: float) -> float:
+    """A round number that is not less; 0 for what is not positive."""
+    if value <= 0:
+        return 0.0
+    step = nice_step(value / 4)
+    return math.ceil(value / step - 1e-9) * step
 
 
 def better(name: str) -> str:
@@ -126,7 +132,7 @@ def score_rows(run: RunFiles) -> tuple[ScoreRow, ...]:
         reach[_base(metric.name)] += [metric.value, *(metric.interval or ())]
     prefixes = (WITH, "") if reads_labels(run) else ("",)
     return tuple(
-        _row(name, [found.get(f"{prefix}{name}") for prefix in prefixes], axis_top(name, reach[_base(name)]))
+        _row(name, [found.get(f"{prefix}{name}") for prefix in prefixes], axis_ends(name, reach[_base(name)]))
         for name in sorted(names, key=lambda name: (order.index(_base(name)), "/" in name))
     )
 
@@ -137,24 +143,26 @@ def reads_labels(run: RunFiles) -> bool:
 
 
 def _base(name: str) -> str:
-    return name.rpartition("/")[2]
+    """The metric itself, whichever stage's output it is of."""
+    name = name.removeprefix(WITH)
+    return name.partition("/")[2] if name.startswith("stage-") else name
 
 
-def _row(name: str, found: Sequence[Metric | None], top: float) -> ScoreRow:
+def _row(name: str, found: Sequence[Metric | None], ends: tuple[float, float]) -> ScoreRow:
     names = words.metric(name)
     several = len(found) > 1
-    readings = [_reading(metric, top, SERIES[k] if several else None) for k, metric in enumerate(found)]
-    return ScoreRow(names.short, names.long, better(name), words.tick(top), tuple(readings))
+    readings = [_reading(metric, ends, SERIES[k] if several else None) for k, metric in enumerate(found)]
+    return ScoreRow(names.short, names.long, better(name), (words.tick(ends[0]), words.tick(ends[1])), tuple(readings))
 
 
-def _reading(metric: Metric | None, top: float, series: int | None) -> Reading | None:
+def _reading(metric: Metric | None, ends: tuple[float, float], series: int | None) -> Reading | None:
     if metric is None:
         return None
     return Reading(
         metric.name,
         value_text(metric.name, metric.value),
         interval_text(metric),
-        charts.whisker(metric.value, metric.interval, top, words.metric(metric.name).short, series),
+        charts.whisker(metric.value, metric.interval, ends, words.metric(metric.name).short, series),
         details(metric.details),
     )
 

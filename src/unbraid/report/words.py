@@ -105,6 +105,8 @@ def metric(name: str) -> MetricName:
 
 def labelled(budget: Mapping[str, Any]) -> str:
     """Which observations had labels, and of what."""
+    if not budget.get("count"):
+        return "no observation"
     which = f"{'the first ' if budget.get('first') else ''}{count(budget.get('count'))}"
     return f"{which} observations ({', '.join(map(str, budget.get('factors') or ()))})"
 
