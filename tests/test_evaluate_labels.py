@@ -113,6 +113,13 @@ def test_labels_that_are_read_in_one_of_two_updates_are_counted_as_they_are_read
     assert json.loads((run.stage_folder(1) / "stage.json").read_text())["labels"]["count"] == 8
 
 
+def test_gaps_that_are_used_are_counted(squares: FactorData, tmp_path: Path) -> None:
+    squares.factors[:24, 0] = np.nan
+    squares.factors[24:, 1] = np.nan
+    run = fitted(squares, methods.FullVAE(width=0.1), tmp_path / "run")
+    assert json.loads((run.stage_folder(1) / "stage.json").read_text())["labels"]["count"] == 48
+
+
 def test_a_classifier_is_scored_without_labels_before_a_stage_that_reads_them(
     squares: FactorData, tmp_path: Path
 ) -> None:
@@ -127,8 +134,11 @@ def test_a_classifier_is_scored_without_labels_before_a_stage_that_reads_them(
 def test_controls_ask_for_labels_of_their_own_factors_only(squares: FactorData, tmp_path: Path) -> None:
     squares.factors[:24, 0] = np.nan
     squares.factors[24:, 1] = np.nan
-    run = fitted(squares, methods.Controls(width=0.1, factors=("place",)), tmp_path / "run")
-    assert json.loads((run.stage_folder(1) / "stage.json").read_text())["labels"]["count"] == 24
+    config = methods.Controls(width=0.1, factors=("place",))
+    for budget, count in ((None, 24), (12, 12)):
+        run = ub.fit(squares, config, steps=2, labels=budget, out=tmp_path / f"run-{count}", show=False)
+        record = json.loads((run.stage_folder(1) / "stage.json").read_text())["labels"]
+        assert (record["count"], record["count_at_test"]) == (count, 24)
 
 
 def test_methods_without_labels_say_so_too(squares: FactorData, tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_a_budget_is_spent_on_complete_rows_where_others_are_of_no_use(amount: s
     data = unbalanced()
     data.factors[::2, 0] = np.nan
     data.factors[1::3, 1] = np.nan
-    plan = LabelBudget(amount).resolve(data, complete=True)
+    plan = LabelBudget(amount).resolve(data, required=("shape", "place"))
     labels = plan.visible(data, seed=0)
     assert (~np.isnan(labels)).all(axis=1).sum() == (~np.isnan(labels)).any(axis=1).sum() == 12
     any_label = LabelBudget(amount).resolve(data).visible(data, seed=0)
@@ -117,11 +117,21 @@ def test_a_budget_is_spent_on_complete_rows_where_others_are_of_no_use(amount: s
     assert (~np.isnan(any_label)).all(axis=1).sum() < 12
 
 
+def test_a_budget_asks_for_the_labels_that_are_needed_and_no_others() -> None:
+    data = unbalanced(100)
+    data.factors[:40, 0] = np.nan
+    data.factors[40:, 1] = np.nan
+    labels = LabelBudget(12).resolve(data, required=("shape",)).visible(data, seed=0)
+    assert (~np.isnan(labels[:, 0])).sum() == 12
+    none = LabelBudget(12).resolve(data, required=("shape", "place"))  # no row has both: it is for the method to say so
+    assert none == LabelBudget(12).resolve(data)
+
+
 def test_without_gaps_or_without_a_budget_complete_rows_are_no_other_plan() -> None:
     data = unbalanced()
-    assert LabelBudget(12).resolve(data, complete=True) == LabelBudget(12).resolve(data)
+    assert LabelBudget(12).resolve(data, required=("shape", "place")) == LabelBudget(12).resolve(data)
     data.factors[::2, 0] = np.nan
-    assert LabelBudget().resolve(data, complete=True) == LabelBudget().resolve(data)
+    assert LabelBudget().resolve(data, required=("shape", "place")) == LabelBudget().resolve(data)
 
 
 def test_nothing_that_a_method_knows_of_labels_depends_on_withheld_ones() -> None:
@@ -140,8 +150,11 @@ def test_nothing_that_a_method_knows_of_labels_depends_on_withheld_ones() -> Non
 
 def test_numbers_that_single_precision_cannot_tell_apart_are_refused() -> None:
     dates = 2_460_000 + np.linspace(0, 1, 100)
-    with pytest.raises(ub.InputError, match=r"labels of .date. lie between .* subtract a constant"):
+    with pytest.raises(ub.InputError, match=r"single precision tells 5 of their 100 values apart: subtract a constant"):
         LabelBudget(12).resolve(table({"date": dates}, {"date": 0}))
+    assert LabelBudget(0).resolve(table({"date": dates}, {"date": 0})).count == 0  # which no one reads
+    years = np.linspace(2020, 2020.1, 48)
+    assert LabelBudget(12).resolve(table({"year": years}, {"year": 0})).count == 12
     assert LabelBudget(12).resolve(table({"date": dates - 2_460_000}, {"date": 0})).count == 12
 
 

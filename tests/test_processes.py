@@ -38,3 +38,12 @@ def test_two_processes_train_a_chain_from_the_command_line(squares_file: Path, t
     result = subprocess.run([*fit, *options], capture_output=True, text=True, timeout=240, check=False)
     assert result.returncode == 0, result.stderr
     assert (out / "report.html").is_file()
+
+
+def test_a_script_without_a_main_guard_is_told_so(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    lines = ["from unbraid.contract import check_processes", "from unbraid.methods import VAE"]
+    script.write_text("\n".join([*lines, "check_processes([VAE(width=0.1)])"]))
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "put what it does under if __name__ == '__main__':" in done.stderr

@@ -10,9 +10,10 @@ from PIL import Image
 
 import unbraid as ub
 from unbraid.batches import as_stored
-from unbraid.core import Adam
+from unbraid.core import Adam, Batch, Method, MethodConfig, Terms, Update
 from unbraid.data.base import FactorData
 from unbraid.files import read_json
+from unbraid.machine import Machine
 from unbraid.methods import IVAE, MSVAE, SSIVAE, BetaTCVAE, BetaVAE
 from unbraid.pictures import code_ranges
 from unbraid.run import Run
@@ -172,12 +173,63 @@ def test_a_run_is_a_folder_of_its_own(squares_file: Path, tmp_path: Path) -> Non
         ub.fit(photos, FIRST, steps=1, out=squares_file, show=False)
 
 
+def test_a_folder_may_bear_the_name_of_a_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = ub.data.load("pendulum", n=np.int64(8))
+    for place in ("pendulum/a", "pendulum/b", "pendulum/a"):
+        ub.fit(data, PLAIN, steps=np.int64(1), out=place, show=False)
+
+
+def test_options_that_json_turns_into_lists_are_the_same_run(squares: FactorData, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", squares.observations / 127.5 - 1)
+    for value_range in ((-1, 1), [-1, 1]):
+        data = ub.data.load(tmp_path / "x.npy", value_range=value_range)
+        ub.fit(data, FIRST, steps=1, out=tmp_path / "run", show=False)
+    assert len(ub.Run.open(tmp_path / "run").data) == 48
+
+
+class Draws(Method):
+    """A method whose configuration has an annotation that no one can resolve."""
+
+    reconstructs = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(1))
+
+    def loss(self, batch: Batch, step: int) -> Terms:
+        return Terms((batch.x.mean() - self.weight).square().sum())
+
+    def updates(self) -> tuple[Update, ...]:
+        return (Update("fit", self.loss, ("weight",), Adam(), 8),)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DrawsConfig(MethodConfig):
+    """Its configuration."""
+
+    name = "draws"
+
+    def build(self, data: "Nowhere") -> "Nowhere":  # type: ignore[name-defined]  # noqa: F821
+        return Draws()
+
+
+def test_a_method_of_ones_own_may_be_annotated_as_it_likes(squares: FactorData, tmp_path: Path) -> None:
+    run = ub.fit(squares, [DrawsConfig()], steps=2, out=tmp_path / "run", show=False)
+    assert read_json(run.stage_folder(1) / "stage.json")["reconstructs"] is False
+
+
+def test_fewer_labels_than_processes_are_said_before_any_is_started(squares: FactorData, tmp_path: Path) -> None:
+    with pytest.raises(ub.InputError, match="cannot be shared by 2 processes"):
+        ub.fit(squares, IVAE(width=0.1), steps=1, labels=1, machine=Machine("cpu", 2), out=tmp_path / "r", show=False)
+
+
 def test_rows_that_are_left_out_are_counted(
     squares: FactorData, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     squares.factors[8:, 1] = np.nan
     ub.fit(squares, IVAE(width=0.1), steps=1, out=tmp_path / "run")
-    assert "ivae learns from the 8 of 48 observations that have all labels." in caplog.messages
+    assert "ivae reads labels of the 8 of 48 observations that have them all." in caplog.messages
 
 
 def test_draws_on_a_cpu_are_those_of_the_global_seed() -> None:

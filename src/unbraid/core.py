@@ -76,8 +76,8 @@ class Adam:
     def __post_init__(self) -> None:
         """Refuse what Adam cannot do, and a rate that would grow or change its sign."""
         for name in ("lr", "eps"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise InputError(f"adam.{name} is {getattr(self, name):g}; it must be greater than 0.")
+            if not getattr(self, name) >= 0:
+                raise InputError(f"adam.{name} is {getattr(self, name):g}; it must be at least 0.")
         for name in ("beta1", "beta2"):
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"adam.{name} is {getattr(self, name):g}; it must be at least 0 and less than 1.")
@@ -198,7 +198,7 @@ class MethodConfig(ABC):
     conditional: ClassVar[bool] = False
     # Whether training reads labels: only then is it given any, and only then is the label budget part of its key.
     uses_labels: ClassVar[bool] = False
-    # Whether training can only use observations of which all labels are known: a budget is then spent on those.
+    # Whether labels are read only of observations of which all are known: a budget is then spent on those.
     needs_complete_labels: ClassVar[bool] = False
     # Whether the codes are labels, read off and not inferred: where one is missing there is no code.
     codes_are_labels: ClassVar[bool] = False
@@ -209,6 +209,13 @@ class MethodConfig(ABC):
     def uses_codes(self) -> bool:
         """Whether the method uses the codes of the stage before, not only its output y."""
         return False
+
+    def required_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Of these factors those whose labels an observation must have to count as labelled; none: any will do."""
+        return names if self.needs_complete_labels else ()
+
+    def check(self, data: DataSpec) -> None:  # noqa: B027  (most have nothing to refuse)
+        """Refuse data that it could not learn from. Asked before training, never when a finished run is opened."""
 
     @abstractmethod
     def build(self, data: DataSpec) -> Method:

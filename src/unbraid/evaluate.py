@@ -75,6 +75,10 @@ def evaluate(
     chosen = possible(run, inception) if list(names) == ["all"] else known(names)
     missing = [name for name in chosen if not is_there(name, results, inception if run.data.is_image else None)]
     check_measures(run, chosen)
+    if "identifiability" in chosen and not isinstance(run.stage(1), ConditionalVAE):
+        raise InputError(
+            f"identifiability is of a conditional prior, which {run.plan.stages[0][0].name} does not have."
+        )
     began = time.monotonic()
     scores: dict[str, Score] = {}
     reads_labels = run.chain.needs_labels
@@ -93,10 +97,6 @@ def evaluate(
 
             found |= perceptual_scores(run, lpips, images, show, labels=labels)
         scores |= {name if labels else f"{WITHOUT}{name}": score for name, score in found.items()}
-    if "identifiability" in chosen and not isinstance(run.stage(1), ConditionalVAE):
-        raise InputError(
-            f"identifiability is of a conditional prior, which {run.plan.stages[0][0].name} does not have."
-        )
     if isinstance(run.stage(1), ConditionalVAE):
         scores |= {"identifiability": identifiability_score(run)}
     if "class_accuracy" in missing:

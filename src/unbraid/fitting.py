@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from unbraid import checkpoint, known_labels, methods
@@ -21,7 +22,7 @@ from unbraid.files import check_folder, link, read_json, write_json
 from unbraid.labels import LabelBudget
 from unbraid.machine import Machine, environment
 from unbraid.options import command_line
-from unbraid.plan import Plan, differences, made_by, unfinished_schedules
+from unbraid.plan import Plan, differences, unfinished_schedules
 from unbraid.run import Run
 from unbraid.tensors import read_tensors
 from unbraid.train import Job, train
@@ -50,13 +51,13 @@ def fit(
     if not isinstance(data, FactorData):
         data = load_data(data)
     configs = [method] if isinstance(method, MethodConfig) else list(method)
-    counts = [steps] * len(configs) if isinstance(steps, int) else list(steps)
+    counts = [int(steps)] * len(configs) if isinstance(steps, int | np.integer) else [int(count) for count in steps]
     budget = labels if isinstance(labels, LabelBudget | None) else LabelBudget(labels)
     plan = Plan.check(data, configs, counts, seed, budget)
     folder = Path(out) if out is not None else Path("runs") / plan.default_name
     run = Run(folder, plan, data)
     check_place(folder, data)
-    check_stages(run)
+    check_stages(run, machine or Machine())
     if show:
         for sentence in (*unfinished_schedules(plan), *rows_left_out(run)):
             _log.warning(sentence)
@@ -69,12 +70,12 @@ def fit(
 def check_place(folder: Path, data: FactorData) -> None:
     """A run is a folder of its own, not a file and not the place of the data."""
     check_folder(folder)
-    source = Path(data.name)
-    if data.arguments is not None and source.is_dir() and folder.resolve().is_relative_to(source.resolve()):
-        raise InputError(f"--out {str(folder)!r} lies among the data: name another folder for the run.")
+    source = Path(data.name)  # whole, if it is a path; names of data sets are not
+    if source.is_absolute() and source.is_dir() and folder.resolve().is_relative_to(source):
+        raise InputError(f"the run's folder {str(folder)!r} lies among the data: name another with --out.")
 
 
-def check_stages(run: Run) -> None:
+def check_stages(run: Run, machine: Machine) -> None:
     """Build what is to be trained and draw a batch of it: what cannot be is said before anything is written or trained.
 
     A stage whose size depends on the codes of one that is not trained yet has to wait for it.
@@ -83,9 +84,10 @@ def check_stages(run: Run) -> None:
         if run.is_finished(number) or config.uses_codes:
             continue
         source = run.training_data(number)
+        config.check(source.spec)
         with torch.random.fork_rng(devices=()):  # the caller's random numbers stay as they are
             updates = build_or_say(config, source).updates()
-        batches = BatchSource(source, seed=run.plan.seed, device=torch.device("cpu"))
+        batches = BatchSource(source, seed=run.plan.seed, device=torch.device("cpu"), world=machine.devices)
         for update in updates:
             batches.batch(update.name, update.stream, update.batch_size, 0)
 
@@ -101,14 +103,14 @@ def build_or_say(config: MethodConfig, source: TrainingData) -> Method:
 
 
 def rows_left_out(run: Run) -> list[str]:
-    """A sentence for every stage that has no use for observations with a gap in their labels."""
+    """A sentence for every stage that has no use for labels of observations with a gap in them."""
     said = []
     for number, (config, _) in enumerate(run.plan.stages, 1):
         if config.needs_complete_labels and not config.uses_codes:
             source = run.training_data(number)
             used, known = len(source.labelled_rows), len(run.data)
             if 0 < used < source.spec.labelled:
-                said.append(f"{config.name} learns from the {used:,} of {known:,} observations that have all labels.")
+                said.append(f"{config.name} reads labels of the {used:,} of {known:,} observations that have them all.")
     return said
 
 
@@ -150,8 +152,9 @@ def write_record(run: Run, number: int, **facts: Any) -> None:
     """Write stage.json: only now does the stage count as finished."""
     config, steps = run.plan.stages[number - 1]
     record = {"key": run.plan.key(number)} | methods.describe(config) | {"steps": steps, "seed": run.plan.seed}
-    record |= {"labels": known_labels.labels_read(run, number), "reused_from": None}
-    record |= {} if made_by(config).reconstructs else {"reconstructs": False}
+    method = config.build(run.training_data(number).spec)
+    record |= {"labels": known_labels.labels_read(run, number, method), "reused_from": None}
+    record |= {} if method.reconstructs else {"reconstructs": False}
     write_json(run.stage_folder(number) / "stage.json", record | facts)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.core import MethodConfig
+from unbraid.core import Method, MethodConfig
 from unbraid.errors import InputError
 from unbraid.labels import labelled_rows
 
@@ -18,31 +18,35 @@ if TYPE_CHECKING:
 def rows_with_codes(run: Run, number: int) -> NDArray[np.int64] | None:
     """The rows whose codes the stages before `number` know; None: all. Where codes are labels, some may lack."""
     given = [config for config, _ in run.plan.stages[: number - 1] if config.codes_are_labels]
-    lacking = [np.isnan(run.visible_labels[:, given_columns(run, config)]).any(axis=1) for config in given]
+    lacking = [np.isnan(run.visible_labels[:, required_columns(run, config)]).any(axis=1) for config in given]
     if not lacking or not np.any(lacking):
         return None
     return np.flatnonzero(~np.any(lacking, axis=0))
 
 
-def given_columns(run: Run, config: MethodConfig) -> list[int]:
-    """Where the factors that a stage takes for its codes stand among the labels: those it names, or all."""
+def required_columns(run: Run, config: MethodConfig) -> list[int]:
+    """Where the factors whose labels a stage cannot do without stand among the labels."""
     known = run.plan.labels.factors if run.plan.labels is not None else ()
-    return [known.index(name) for name in getattr(config, "factors", ()) or known]
+    return [known.index(name) for name in config.required_labels(known)]
 
 
-def labels_read(run: Run, number: int) -> dict[str, Any]:
+def labels_read(run: Run, number: int, method: Method) -> dict[str, Any]:
     """For every table: whether a stage read labels, when, of how many observations and of which factors."""
-    source = run.training_data(number)
+    source, config = run.training_data(number), run.plan.stages[number - 1][0]
     reads = source.spec.labelled > 0
-    method = run.plan.stages[number - 1][0].build(source.spec)
     if not reads:
         return {"training": False, "test": method.encoder_needs_labels}
-    complete = {update.stream for update in method.updates()} <= {"labelled", "train"}
+    complete = any(update.stream == "labelled" for update in method.updates())
     count = len(source.labelled_rows) if complete else source.spec.labelled
     known: dict[str, Any] = {"count": count, "factors": [factor.name for factor in source.spec.factors]}
     known |= {"first": True} if run.plan.labels is not None and run.plan.labels.first else {}
     if method.encoder_needs_labels:  # a budget is for training: the encoder is given whatever labels there are
-        known["count_at_test"] = len(labelled_rows(run.labels(np.arange(len(run.data))).cpu().numpy(), complete=False))
+        given = run.labels(np.arange(len(run.data))).cpu().numpy()
+        if config.codes_are_labels:
+            rows = labelled_rows(given[:, required_columns(run, config)])
+        else:
+            rows = labelled_rows(given, complete=False)
+        known["count_at_test"] = len(rows)
     return {"training": True, "test": method.encoder_needs_labels} | known
 
 
@@ -58,7 +62,7 @@ def of_new(run: Run, n: int, labels: NDArray[Any] | None) -> NDArray[np.float32]
         if factor.size and len(beyond):
             raise InputError(f"labels of {factor.name} are 0 to {factor.size - 1}, not {beyond[0]:g}.")
     for config in (config for config, _ in run.plan.stages if config.codes_are_labels):
-        columns = given_columns(run, config)
+        columns = required_columns(run, config)
         if np.isnan(table[:, columns]).any():
             lacking = ", ".join(names[column] for column in columns)
             raise InputError(f"{config.name} takes its codes from labels: pass labels of {lacking} without gaps.")

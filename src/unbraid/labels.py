@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from unbraid.data.base import Factor, FactorData
 from unbraid.errors import InputError, unknown
 
-LEAST_STEPS = 1000  # of single precision between the least and the greatest value of a label
-
 
 @dataclass(frozen=True)
 class LabelBudget:
@@ -27,10 +25,10 @@ class LabelBudget:
     amount: str | int = "all"
     factors: tuple[str, ...] = ()
 
-    def resolve(self, data: FactorData, *, complete: bool = False) -> LabelPlan:
+    def resolve(self, data: FactorData, *, required: Sequence[str] = ()) -> LabelPlan:
         """The budget as a count and names for this data set, or a sentence that says what is wrong with it.
 
-        `complete`: it is for a method that has no use for observations with a gap in their labels.
+        `required`: it is for a method that has no use for observations without labels of these factors.
         """
         names = self.factors or data.factor_names
         if self.factors and not data.factor_names:
@@ -42,16 +40,17 @@ class LabelBudget:
                 raise unknown("factor", name, data.factor_names)
             if names.count(name) > 1:
                 raise InputError(f"--label-factors names {name!r} twice.")
-        labels = data.factors[:, [data.factor_names.index(name) for name in names]]
-        for name, column in zip(names, labels.T, strict=True):
-            check_precision(name, column)
-        known, whole = labelled_rows(labels, complete=False), labelled_rows(labels)
         text = str(self.amount).strip()
         amount = text.removeprefix("first ").strip()
         count = self._count(amount, len(data))
+        if count:
+            for name in required or names:
+                check_precision(name, data.column(name))
+        known = LabelPlan(count, tuple(names)).candidates(data)
+        usable = LabelPlan(count, tuple(names), complete=tuple(required)).candidates(data)
         # Without gaps there is no difference, and without a budget nothing to spend.
-        complete = complete and len(whole) < len(known) and count < len(known)
-        return LabelPlan(min(count, len(whole if complete else known)), tuple(names), amount != text, complete)
+        spend = tuple(required) if 0 < len(usable) < len(known) and count < len(known) else ()
+        return LabelPlan(min(count, len(usable if spend else known)), tuple(names), amount != text, spend)
 
     def _count(self, text: str, n: int) -> int:
         if text == "all":
@@ -80,7 +79,7 @@ class LabelPlan:
     count: int
     factors: tuple[str, ...]
     first: bool = field(default=False, metadata={"later": True})  # in the data's order; else drawn
-    complete: bool = field(default=False, metadata={"later": True})  # only of observations without a gap
+    complete: tuple[str, ...] = field(default=(), metadata={"later": True})  # only of observations that have these
 
     def columns(self, data: FactorData) -> list[int]:
         """Where these factors stand in the data set's table."""
@@ -90,6 +89,11 @@ class LabelPlan:
         """The factors themselves."""
         return tuple(data.factor_info[column] for column in self.columns(data))
 
+    def candidates(self, data: FactorData) -> NDArray[np.int64]:
+        """The rows that a budget may be spent on: with all labels that are needed, or with any."""
+        columns = [data.factor_names.index(name) for name in self.complete]
+        return labelled_rows(data.factors[:, columns or self.columns(data)], complete=bool(self.complete))
+
     def visible(self, data: FactorData, seed: int) -> NDArray[np.float64]:
         """The labels that a method may see, [n, factor]: NaN where there is none or the budget withholds it.
 
@@ -97,7 +101,7 @@ class LabelPlan:
         """
         labels = data.factors[:, self.columns(data)]
         shown = np.full(labels.shape, np.nan)
-        candidates = labelled_rows(labels, complete=self.complete)
+        candidates = self.candidates(data)
         if self.first:
             rows = candidates[: self.count]
         else:
@@ -107,16 +111,13 @@ class LabelPlan:
 
 
 def check_precision(name: str, column: NDArray[np.float64]) -> None:
-    """Refuse numbers that single precision, in which networks compute, cannot tell apart."""
-    known = column[~np.isnan(column)]
-    if not len(known) or known.min() == known.max():
-        return
-    low, high = float(known.min()), float(known.max())
-    step = float(np.spacing(np.float32(max(abs(low), abs(high)))))
-    if (high - low) / step < LEAST_STEPS:
+    """Refuse numbers most of which become alike in single precision, in which networks compute."""
+    known = np.unique(column[~np.isnan(column)])
+    left = len(np.unique(known.astype(np.float32)))
+    if 2 * left < len(known):
         raise InputError(
-            f"labels of {name!r} lie between {low:.10g} and {high:.10g}, where single precision has steps of {step:g}: "
-            "subtract a constant from them first."
+            f"labels of {name!r} lie between {known[0]:.10g} and {known[-1]:.10g}, where single precision tells "
+            f"{left:,} of their {len(known):,} values apart: subtract a constant from them first."
         )
 
 

@@ -20,7 +20,10 @@ from unbraid.errors import InputError, unknown
 
 READS_AGAIN = 87  # exit code of a process that would start others while it is being started itself
 ACCELERATORS = ("auto", "cpu", "gpu", "cuda", "mps")
-PRECISIONS = ("32-true", "16-mixed", "bf16-mixed", "16-true", "bf16-true", "64-true")
+PRECISIONS = (
+    *("32-true", "16-mixed", "bf16-mixed", "16-true", "bf16-true", "64-true", "32", "16", "bf16", "64"),
+    *("transformer-engine", "transformer-engine-float16"),
+)
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,8 @@ class Machine:
             raise unknown("device", self.accelerator, ACCELERATORS)
         if not is_there(self.accelerator):
             raise InputError(f"this machine has no device {self.accelerator!r}: take --device auto or cpu.")
-        if self.precision not in PRECISIONS:
-            raise unknown("precision", self.precision, PRECISIONS)
+        if str(self.precision) not in PRECISIONS:
+            raise unknown("precision", str(self.precision), PRECISIONS)
         if self.devices < 1:
             raise InputError(f"--devices must be at least 1, not {self.devices}.")
         if not self.checkpoint_seconds > 0:

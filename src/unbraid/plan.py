@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, cast, get_type_hints
+from typing import Any, get_type_hints
 
 from unbraid import methods
 from unbraid.config import digest, to_json
-from unbraid.core import Draws, HasTarget, LaterStage, Method, MethodConfig
+from unbraid.core import Draws, HasTarget, LaterStage, MethodConfig
 from unbraid.data.base import FactorData
 from unbraid.errors import InputError, unknown
 from unbraid.labels import LabelBudget, LabelPlan
@@ -20,12 +20,13 @@ FORMAT = 1
 # Options by what their numbers can be; those of methods of your own are free unless they have these names.
 COUNTS = (
     *("latents", "residual_latents", "class_latents", "components", "batch_size", "label_batch_size", "draws"),
-    *("prior_units", "critic_units", "critic_layers", "layers", "depth", "transforms", "em_iterations", "em_rows"),
+    *("prior_units", "critic_units", "transforms", "em_iterations"),
 )
 POSITIVE = ("width", "scale", "label_scale", "temperature")
 WEIGHTS = (
     *("alpha", "beta", "gamma", "gamma_u", "gamma_z", "gamma_c", "gamma_h", "gamma_bc", "tolerance", "attention_gain"),
     *("capacity", "capacity_u", "capacity_z", "discrete_capacity", "critic_width", "diagonal", "off_diagonal"),
+    *("critic_layers", "layers", "depth", "em_rows"),
 )
 WEIGHT_ENDS = ("_steps", "_weight")
 
@@ -75,7 +76,7 @@ class Plan:
             check_condition(earlier, later)
         description = {
             "name": data.name,
-            "arguments": None if data.arguments is None else dict(data.arguments),
+            "arguments": None if data.arguments is None else to_json(dict(data.arguments)),
             "fingerprint": data.fingerprint,
             "n": len(data),
             "shape": list(data.shape),
@@ -107,8 +108,10 @@ class Plan:
 def label_plan(data: FactorData, configs: Sequence[MethodConfig], budget: LabelBudget | None) -> LabelPlan | None:
     """Which labels the stages that use labels are shown: all, unless a budget says otherwise."""
     if any(config.uses_labels for config in configs):
-        complete = any(config.needs_complete_labels for config in configs)
-        return (budget or LabelBudget()).resolve(data, complete=complete)
+        chosen = budget or LabelBudget()
+        factors = chosen.factors or data.factor_names
+        required = {factor for config in configs for factor in config.required_labels(factors)}
+        return chosen.resolve(data, required=[factor for factor in factors if factor in required])
     if budget is not None:
         names = " and ".join(config.name for config in configs)
         raise InputError(f"{names} learns without labels: leave --labels and --label-factors out.")
@@ -141,14 +144,14 @@ def check_target(config: MethodConfig, data: FactorData) -> None:
 
 def check_condition(earlier: MethodConfig, later: MethodConfig) -> None:
     """A stage that is to be given draws of observations needs one that can draw them."""
-    made = made_by(earlier)
-    if isinstance(later, LaterStage) and later.condition == "observation" and not issubclass(made, Draws):
+    if not isinstance(later, LaterStage) or later.condition != "observation":
+        return
+    try:
+        made = get_type_hints(type(earlier).build).get("return")
+    except NameError:  # an annotation that only a type checker can resolve
+        return
+    if isinstance(made, type) and not issubclass(made, Draws):
         raise InputError(f"{earlier.name} draws no observations: choose --condition sample or mean for {later.name}.")
-
-
-def made_by(config: MethodConfig) -> type[Method]:
-    """The class of the method that a configuration builds, as far as its annotation tells."""
-    return cast(type[Method], get_type_hints(type(config).build).get("return", Method))
 
 
 def unfinished_schedules(plan: Plan) -> list[str]:

@@ -126,8 +126,8 @@ class Run:
         if not config.uses_labels or self.plan.labels is None:
             return TrainingData(self.data, np.empty((len(self.data), 0)), y, codes, factors=(), rows=rows)
         info = self.plan.labels.info(self.data)
-        required = known_labels.given_columns(self, config) if config.codes_are_labels else None
-        return TrainingData(self.data, self.visible_labels, y, codes, info, rows, required)
+        required = known_labels.required_columns(self, config)
+        return TrainingData(self.data, self.visible_labels, y, codes, info, rows, required or None)
 
     def codes_before(self, number: int) -> int:
         """How many codes the stage before stage `number` has."""

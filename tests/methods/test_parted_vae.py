@@ -143,7 +143,9 @@ def test_a_class_without_labels_is_not_forbidden_by_a_prior_that_counts_them() -
     seen = DATA.factors.copy()
     seen[seen[:, 1] == 2] = np.nan
     with pytest.raises(ub.InputError, match="no label shown has shade 2, and --class-prior labels would forbid it"):
-        model(TrainingData(DATA, seen).spec, class_prior="labels")
+        methods.PartedVAE(class_prior="labels").check(TrainingData(DATA, seen).spec)
+    with pytest.raises(ub.InputError, match="--class-prior labels needs labels"):
+        methods.PartedVAE(class_prior="labels", classes=(3,)).check(DataSpec((3, 16, 16), 48))
     torch.testing.assert_close(model(TrainingData(DATA, seen).spec).class_shares[4:], torch.full((3,), 1 / 3))
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import numbers
 import types
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
 
 from unbraid.errors import InputError, nearest
 
@@ -15,8 +17,8 @@ OWN = {"arguments", "pack_as", "name"}  # what loaders tell one another, and use
 WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a word"}
 
 
-def check_arguments(name: str, arguments: Mapping[str, Any], *loaders: Callable[..., Any]) -> None:
-    """Refuse arguments that none of the loaders has, or that are of another type than it says."""
+def checked(name: str, arguments: Mapping[str, Any], *loaders: Callable[..., Any]) -> dict[str, Any]:
+    """The arguments, NumPy's numbers as plain ones; refused are those that no loader has or that are of other types."""
     hints: dict[str, Any] = {}
     for loader in loaders:
         known = get_type_hints(loader)
@@ -24,7 +26,8 @@ def check_arguments(name: str, arguments: Mapping[str, Any], *loaders: Callable[
             p for p in inspect.signature(loader).parameters.values() if p.default is not inspect.Parameter.empty
         )
         hints |= {p.name: known.get(p.name, Any) for p in optional if p.name not in OWN}
-    for argument, value in arguments.items():
+    plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in arguments.items()}
+    for argument, value in plain.items():
         if argument not in hints:
             remedy = nearest(argument, hints) if hints else "leave it out."
             raise InputError(f"{name!r} has no option {argument!r}; {remedy}")
@@ -32,6 +35,7 @@ def check_arguments(name: str, arguments: Mapping[str, Any], *loaders: Callable[
         if not any(fits(value, choice) for choice in choices):
             expected = " or ".join(dict.fromkeys(described(choice) for choice in choices if choice is not type(None)))
             raise InputError(f"option {argument!r} of {name!r} must be {expected}, not {value!r}.")
+    return plain
 
 
 def parts(hint: Any) -> tuple[Any, ...]:
@@ -44,12 +48,12 @@ def fits(value: Any, hint: Any) -> bool:
     if hint is Any:
         return True
     kind = get_origin(hint) or hint
-    if kind is Sequence:
+    if kind in (Sequence, tuple):
         return not isinstance(value, Mapping) and (isinstance(value, Sequence) or hasattr(value, "__len__"))
     if kind is float:
-        return isinstance(value, numbers.Real) and not isinstance(value, bool)
+        return isinstance(value, Real) and not isinstance(value, bool)
     if kind is int:
-        return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+        return isinstance(value, Integral) and not isinstance(value, bool)
     return isinstance(value, kind)
 
 
@@ -58,6 +62,6 @@ def described(hint: Any) -> str:
     kind = get_origin(hint) or hint
     if kind is Mapping:
         return "names with values, as in '{\"x\": 2}'"
-    if kind is Sequence:
+    if kind in (Sequence, tuple):
         return "a list"
     return "a path" if kind is Path else WORDS.get(kind, getattr(kind, "__name__", str(kind)))

@@ -13,7 +13,7 @@ import numpy as np
 from unbraid.data import cache
 from unbraid.data.arrays import from_arrays
 from unbraid.data.base import FactorData
-from unbraid.data.checked import check_arguments
+from unbraid.data.checked import checked
 from unbraid.errors import InputError, unknown
 
 ARRAY_NAMES = ("observations", "images", "imgs", "image", "x", "data", "traces", "signals", "arr_0")
@@ -21,7 +21,7 @@ FACTOR_NAMES = ("factors", "latents_classes", "labels", "targets", "y")
 READABLE = "a folder of images, .npy, .npz, .h5/.hdf5, .csv or .parquet"
 
 
-def load_path(path: Path, **arguments: Any) -> FactorData:
+def load_path(path: Path, /, **arguments: Any) -> FactorData:
     """A data set from a file or folder; what `arguments` there are depends on the kind (see docs/data.md)."""
     try:
         if not path.exists():
@@ -32,7 +32,7 @@ def load_path(path: Path, **arguments: Any) -> FactorData:
     loaders = loaders_of("/" if folder else path.suffix.lower())
     if not loaders:
         raise InputError(f"{str(path)!r} is of a kind that cannot be read; give {READABLE}.")
-    check_arguments(str(path), arguments, *loaders)
+    arguments = checked(str(path), arguments, *loaders)
     data: FactorData = loaders[-1](path, **arguments)
     # Whole paths, so that the call can be repeated from another folder.
     record = {key: str(value) if isinstance(value, Path) else value for key, value in arguments.items()}

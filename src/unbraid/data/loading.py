@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unbraid.data.base import FactorData
-from unbraid.data.checked import check_arguments
+from unbraid.data.checked import checked
 from unbraid.data.files import load_path
 from unbraid.data.published import catalogue, load_named
 from unbraid.errors import unknown
@@ -21,7 +21,7 @@ BUILT_IN: dict[str, str] = {
 }
 
 
-def load(name: str | Path, **arguments: Any) -> FactorData:
+def load(name: str | Path, /, **arguments: Any) -> FactorData:
     """Load a data set by its name or from a path: a folder of images, .npy, .npz, .h5, .csv or .parquet.
 
     The same name and `arguments` give the same data again: they are kept in `FactorData.name` and
@@ -30,8 +30,7 @@ def load(name: str | Path, **arguments: Any) -> FactorData:
     key = str(name)
     if key in BUILT_IN:
         make: Callable[..., FactorData] = importlib.import_module(f"unbraid.data.{key}").load
-        check_arguments(key, arguments, make)
-        return make(**arguments)
+        return make(**checked(key, arguments, make))
     if key in catalogue():
         return load_named(key, **arguments)
     path = Path(key).expanduser()

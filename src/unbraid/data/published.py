@@ -15,7 +15,7 @@ import numpy as np
 
 from unbraid.data import cache
 from unbraid.data.base import Factor, FactorData
-from unbraid.data.checked import check_arguments
+from unbraid.data.checked import checked
 from unbraid.data.download import RemoteFile, fetch, verify
 from unbraid.errors import InputError, unknown
 from unbraid.files import part_file
@@ -89,14 +89,16 @@ def get(name: str, **options: Any) -> FactorData:
     return load_named(name, **options)
 
 
-def load_named(name: str, *, path: str | Path | None = None, verify: bool = True, **options: Any) -> FactorData:
+def load_named(name: str, /, *, path: str | Path | None = None, verify: bool = True, **options: Any) -> FactorData:
     """A data set of the catalogue: from its converted array, its files here or at `path`, or the network.
 
     `verify=False` accepts files at `path` that are not the published ones, such as a part of them.
     """
     from unbraid.data.named import READERS
 
-    check_arguments(name, options, READERS[name], load_named)
+    own = {"verify": verify} | ({} if path is None else {"path": path})
+    known_options = checked(name, options | own, READERS[name], load_named)
+    options = {key: value for key, value in known_options.items() if key not in own}
     known = entry(name)
     label = "-".join(f"{key}={value}" for key, value in sorted(options.items())) or "default"
     stem = f"{name}/{name}-v{VERSION}-{label.replace('/', '_')}"

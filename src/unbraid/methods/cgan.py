@@ -34,6 +34,10 @@ class CGAN(MethodConfig):
     adam: Adam = option(Adam(beta1=0.5), "optimiser of the generator")
     critic_adam: Adam = option(Adam(beta1=0.5), "optimiser of the critic")
 
+    def required_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Of the given factors."""
+        return self.factors or names
+
     def build(self, data: DataSpec) -> CGANModel:
         """The untrained model."""
         return CGANModel(self, data)

@@ -35,6 +35,10 @@ class Controls(MethodConfig):
     width: float = option(1.0, "fraction of the paper's units in every layer")
     adam: Adam = option(Adam(), "optimiser")
 
+    def required_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Of the given factors."""
+        return self.factors or names
+
     def build(self, data: DataSpec) -> ControlsModel:
         """The untrained stage."""
         inputs = ControlInputs(data, self.factors)
@@ -57,6 +61,10 @@ class MSControls(LaterStage):
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
     width: float = option(1.0, "fraction of the paper's units in every layer")
     adam: Adam = option(Adam(), "optimiser")
+
+    def required_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Of the given factors."""
+        return self.factors or names
 
     def build(self, data: DataSpec) -> ControlsModel:
         """The untrained stage: y through the layers, c through AdaIN."""

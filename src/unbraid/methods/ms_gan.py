@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from unbraid.config import later_option, option
 from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
 from unbraid.methods.ms_vae import given
-from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network
+from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network, check_styles
 from unbraid.nets.dcgan import PairCritic
 from unbraid.ops.density_ratio import classification_loss
 from unbraid.ops.gaussian import DiagonalGaussian
@@ -34,6 +34,10 @@ class MSGAN(LaterStage):
     styles: StylesOf = later_option("channels", STYLES_OF)
     adam: Adam = option(Adam(beta1=0.5), "optimiser of the generator")
     critic_adam: Adam = option(Adam(beta1=0.5), "optimiser of the critic")
+
+    def check(self, data: DataSpec) -> None:
+        """Refuse styles of places where there are none."""
+        check_styles(self.styles, data)
 
     def build(self, data: DataSpec) -> MSGANModel:
         """The untrained second stage."""

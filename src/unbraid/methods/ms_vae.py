@@ -12,7 +12,7 @@ from unbraid.config import later_option, option
 from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
 from unbraid.errors import InputError
 from unbraid.methods.gaussian import check_likelihood
-from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network, residual_trunk
+from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network, check_styles, residual_trunk
 from unbraid.nets.from_codes import DecoderFromCodes
 from unbraid.ops import likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
@@ -48,6 +48,10 @@ class MSVAE(LaterStage):
     def uses_codes(self) -> bool:
         """Only where codes take the place of y."""
         return self.content != "y"
+
+    def check(self, data: DataSpec) -> None:
+        """Refuse styles of places where there are none."""
+        check_styles(self.styles, data)
 
     def build(self, data: DataSpec) -> MSVAEModel:
         """The untrained second stage."""

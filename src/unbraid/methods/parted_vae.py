@@ -61,6 +61,18 @@ class PartedVAE(MethodConfig):
     adam: Adam = option(Adam(lr=5e-4), "optimiser of everything")
     label_adam: Adam = option(Adam(lr=5e-4), "optimiser of the labelled step: trunk and class head")
 
+    def check(self, data: DataSpec) -> None:
+        """Refuse a prior that labels do not give."""
+        if self.class_prior == "labels" and not data.labelled:
+            raise InputError("--class-prior labels needs labels, and parted-vae is shown none: take uniform.")
+        for factor, share in zip(data.factors, data.shares, strict=True):
+            if self.class_prior == "labels" and 0 in share:
+                name = (factor.values or range(factor.size))[share.index(0)]
+                raise InputError(
+                    f"no label shown has {factor.name} {name}, and --class-prior labels would forbid it: "
+                    "take uniform, or show more labels."
+                )
+
     def build(self, data: DataSpec) -> PartedVAEModel:
         """The untrained model."""
         return PartedVAEModel(self, data)
@@ -221,15 +233,6 @@ def class_sizes(config: PartedVAE, data: DataSpec) -> tuple[int, ...]:
 
 def class_shares(config: PartedVAE, data: DataSpec, sizes: Sequence[int]) -> Tensor:
     """p(c) of each discrete variable, one after another, [Σ sizes]."""
-    if config.class_prior == "labels":
-        if not data.labelled:
-            raise InputError("--class-prior labels needs labels, and parted-vae is shown none: take uniform.")
-        for factor, share in zip(data.factors, data.shares, strict=True):
-            if 0 in share:
-                name = (factor.values or range(factor.size))[share.index(0)]
-                raise InputError(
-                    f"no label shown has {factor.name} {name}, and --class-prior labels would forbid it: "
-                    "take uniform, or show more labels."
-                )
+    if config.class_prior == "labels" and data.labelled:
         return torch.cat([torch.tensor(share) for share in data.shares])
     return torch.cat([torch.full((size,), 1 / size) for size in sizes])

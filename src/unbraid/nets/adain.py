@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from unbraid.core import DataSpec
 from unbraid.errors import InputError
 from unbraid.nets.stacks import VECTOR_UNITS, mlp, scaled, upsampling
 
@@ -146,12 +147,16 @@ class AdainVectors(nn.Module):
         return self.out(h)  # type: ignore[no-any-return]
 
 
+def check_styles(styles: StylesOf, data: DataSpec) -> None:
+    """Refuse styles of places where there are none."""
+    if styles == "places" and not data.is_image:
+        raise InputError("--styles places is for images: vectors have no places, so leave it out.")
+
+
 def adain_network(
     shape: tuple[int, ...], latents: int, width: float, styles: StylesOf = "channels"
 ) -> AdainMaps | AdainVectors:
     """p(x | y, z) for observations of this shape. Vectors have no places: each of their units is scaled and shifted."""
-    if len(shape) != 3 and styles == "places":
-        raise InputError("--styles places is for images: vectors and signals have no places, so leave it out.")
     if len(shape) == 3:
         return AdainMaps(shape, latents, width, placed=styles == "places")
     return AdainVectors(shape[0], latents, width)

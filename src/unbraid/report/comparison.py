@@ -100,7 +100,7 @@ def differences(runs: Sequence[RunFiles]) -> tuple[list[tuple[str, list[str]]], 
         values = [table.get(key, "–") for table in tables]
         present = {table[key] for table in tables if key in table}
         # Of a stage that only some runs have, method and steps say enough.
-        if len(present) > 1 or (len(set(values)) > 1 and key.endswith(("method", "steps"))):
+        if len(present) > 1 or (len(set(values)) > 1 and (key.startswith("data") or key.endswith(("method", "steps")))):
             differing.append((key, values))
         else:
             common.append((key, present.pop()))
@@ -111,7 +111,7 @@ def _settings(run: RunFiles) -> dict[str, str]:
     table = {"data": facts.data_name(run), "observations": words.count(run.data.get("n"))}
     table |= {"each": words.shape(run.data["shape"])} if run.data.get("shape") else {}
     arguments = as_mapping(run.data.get("arguments"))
-    table |= {f"data · {key.replace('_', ' ')}": words.plain(value) for key, value in arguments.items()}
+    table |= {f"data · {key.replace('_', ' ')}": cut(words.plain(value)) for key, value in arguments.items()}
     table["seed"] = words.plain(run.config.get("seed"))
     read = next((stage.labels for stage in run.stages if "count" in stage.labels), None)
     if given := read or as_mapping(run.config.get("labels")):
@@ -124,6 +124,11 @@ def _settings(run: RunFiles) -> dict[str, str]:
         table[f"{prefix}parameters"] = words.count(stage.parameters)
         table[f"{prefix}time"] = words.duration(stage.seconds)
     return table
+
+
+def cut(text: str, most: int = 48) -> str:
+    """A long value by its beginning."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def contests(runs: Sequence[RunFiles], names: Sequence[str]) -> list[Contest]:
