@@ -50,7 +50,7 @@ def test_flow_density_integrates_to_one_and_is_the_change_of_variables() -> None
     points, cell = grid(12.0, 600)
     y = torch.tensor([[0.5, -1.0]])
     density = flow.log_density(points, y.expand(len(points), -1))
-    assert float(density.exp().sum() * cell) == pytest.approx(1, abs=5e-3)
+    assert (density.exp().sum() * cell).item() == pytest.approx(1, abs=5e-3)
     x = torch.randn(1, 2)
     z = flow.encode(x, y)["z"].mean
     jacobian = torch.autograd.functional.jacobian(lambda v: flow.encode(v, y)["z"].mean[0], x)[:, 0]
@@ -64,7 +64,7 @@ def test_flow_after_prepare_counts_the_standardisation() -> None:
     flow.prepare(iter([torch.randn(50, 2) * torch.tensor([3.0, 0.5]) + 1]))
     points, cell = grid(25.0, 1000)
     density = flow.log_density(points, torch.zeros(len(points), 2))
-    assert float(density.exp().sum() * cell) == pytest.approx(1, abs=1e-2)
+    assert (density.exp().sum() * cell).item() == pytest.approx(1, abs=1e-2)
 
 
 def test_flow_turns_its_codes_back_into_the_observation(squares: FactorData) -> None:
