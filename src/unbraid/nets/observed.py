@@ -38,7 +38,7 @@ class ObservedLabels(nn.Module):
         super().__init__()
         if data.labelled == 0:
             raise InputError(
-                "this method learns from labels and there are none: give data that have labels, and --labels of 1 or more."
+                "this method learns from labels and there are none: give data that have labels, and --labels 1 or more."
             )
         self.sizes = tuple(
             factor.size if encoding == "one-hot" and factor.kind == "categorical" and factor.size else 1
