@@ -141,6 +141,13 @@ def test_controls_ask_for_labels_of_their_own_factors_only(squares: FactorData, 
         assert (record["count"], record["count_at_test"]) == (count, 24)
 
 
+def test_a_condition_that_a_run_has_not_is_refused_before_any_work(squares: FactorData, tmp_path: Path) -> None:
+    run = fitted(squares, methods.VAE(width=0.1), tmp_path / "run")
+    with pytest.raises(ub.InputError, match="vae has no conditional prior to identify"):
+        run.evaluate(["mig", "identifiability"], show=False)
+    assert not (run.folder / "metrics.json").exists()
+
+
 def test_methods_without_labels_say_so_too(squares: FactorData, tmp_path: Path) -> None:
     run = fitted(squares, methods.VAE(width=0.1), tmp_path / "run")
     record = json.loads((run.stage_folder(1) / "stage.json").read_text())

@@ -182,7 +182,7 @@ def test_a_folder_may_bear_the_name_of_a_data_set(tmp_path: Path, monkeypatch: p
 
 def test_options_that_json_turns_into_lists_are_the_same_run(squares: FactorData, tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", squares.observations / 127.5 - 1)
-    for value_range in ((-1, 1), [-1, 1]):
+    for value_range in ((-1, 1), [-1, 1], (-1, 1), np.array([-1, 1])):
         data = ub.data.load(tmp_path / "x.npy", value_range=value_range)
         ub.fit(data, FIRST, steps=1, out=tmp_path / "run", show=False)
     assert len(ub.Run.open(tmp_path / "run").data) == 48

@@ -40,7 +40,7 @@ def fit(words: Sequence[str]) -> None:
 
     given = list(options.pairs(rest))
     stages = [methods.by_name(name) for name in known.method]
-    own = [name[2:] for action in parser._actions for name in action.option_strings if name.startswith("--")]
+    own = list(vars(known))  # which may have been meant
     configs = options.configure(stages, [pair for pair in given if not pair[0].startswith("data.")], own)
     arguments = options.data_arguments([(name[5:], text) for name, text in given if name.startswith("data.")])
     where = machine(known)
@@ -114,6 +114,7 @@ def methods(words: Sequence[str]) -> None:
     known = parser.parse_args(words)
 
     from unbraid import methods as library
+    from unbraid.config import typed
     from unbraid.options import describe_options
 
     if known.name is None:
@@ -130,7 +131,7 @@ def methods(words: Sequence[str]) -> None:
     shown = describe_options(config)
     print_table(
         ("option", "default", "meaning"),
-        [(f"--{name.replace('_', '-')}", str(default), about) for name, default, about in shown],
+        [(f"--{typed(name)}", str(default), about) for name, default, about in shown],
     )
 
 

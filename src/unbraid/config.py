@@ -6,7 +6,8 @@ import dataclasses
 import hashlib
 import json
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from unbraid.errors import InputError, unknown
@@ -30,6 +31,8 @@ def to_json(config: Any) -> Any:
         values = {f: getattr(config, f.name) for f in dataclasses.fields(config)}
         shown = {f: value for f, value in values.items() if not ("later" in f.metadata and value == f.default)}
         return {f.name: to_json(value) for f, value in shown.items()}
+    if isinstance(config, Mapping):
+        return {name: to_json(item) for name, item in config.items()}
     if isinstance(config, tuple | list):
         return [to_json(item) for item in config]
     return config
@@ -42,7 +45,7 @@ def from_json(cls: type[T], values: Mapping[str, Any]) -> T:
     for name in values:
         if name not in known:
             raise unknown(f"option of {label(cls)}", name, known)
-    return cls(**{name: _convert(hints[name], value, f"{label(cls)}.{name}") for name, value in values.items()})
+    return cls(**{name: convert(hints[name], value, f"{label(cls)}.{name}") for name, value in values.items()})
 
 
 def digest(value: Any) -> str:
@@ -55,16 +58,21 @@ def parse(hint: Any, text: str, where: str) -> Any:
     """A value given as text on the command line, read as the annotation says; lists are written with commas."""
     if get_origin(hint) is tuple and not text.startswith("["):
         inner = get_args(hint)[0]
-        return _convert(hint, [parse(inner, item.strip(), where) for item in text.split(",") if item.strip()], where)
+        return convert(hint, [parse(inner, item.strip(), where) for item in text.split(",") if item.strip()], where)
     if _accepts(hint, str) and not _accepts(hint, int):
         if text == "none" and _accepts(hint, type(None)):
             return None
-        return _convert(hint, text, where)
+        return convert(hint, text, where)
     try:
         value = json.loads(text.lower() if text.lower() in ("true", "false", "none") else text)
     except json.JSONDecodeError:
         value = None if text == "none" else text
-    return _convert(hint, value, where)
+    return convert(hint, value, where)
+
+
+def typed(name: str) -> str:
+    """An option as people type it."""
+    return name.replace("_", "-")
 
 
 def label(cls: type) -> str:
@@ -80,9 +88,11 @@ def _accepts(hint: Any, kind: type) -> bool:
     return hint is kind or (kind is int and hint is float)
 
 
-def _convert(hint: Any, value: Any, where: str) -> Any:
+def convert(hint: Any, value: Any, where: str) -> Any:
     """The value as the annotation wants it, or an error that says what was expected."""
     origin, arguments = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return value
     if origin is Literal:
         if value not in arguments:
             raise unknown(f"value for {where}:", str(value), map(str, arguments))
@@ -90,17 +100,17 @@ def _convert(hint: Any, value: Any, where: str) -> Any:
     if origin in (Union, types.UnionType):
         for part in arguments:
             try:
-                return _convert(part, value, where)
+                return convert(part, value, where)
             except InputError:
                 continue
-        raise _mismatch(where, value, " or ".join(_describe(part) for part in arguments))
+        raise _mismatch(where, value, " or ".join(dict.fromkeys(map(_describe, arguments))))
     if origin is tuple:
         if not isinstance(value, list | tuple):
             raise _mismatch(where, value, "a list, written with commas")
         inner = arguments[:1] * len(value) if arguments[-1:] == (Ellipsis,) else arguments
         if len(inner) != len(value):
             raise _mismatch(where, value, f"a list of {len(inner)} values")
-        return tuple(_convert(part, item, where) for part, item in zip(inner, value, strict=True))
+        return tuple(convert(part, item, where) for part, item in zip(inner, value, strict=True))
     if dataclasses.is_dataclass(hint):
         if isinstance(value, hint):  # type: ignore[arg-type]
             return value
@@ -111,14 +121,16 @@ def _convert(hint: Any, value: Any, where: str) -> Any:
         return float(value)
     if hint is int and isinstance(value, bool):
         raise _mismatch(where, value, _describe(hint))
-    if not isinstance(value, hint):
+    if not isinstance(value, origin or hint):  # Sequence[str], Mapping[str, int] and the like by their kind alone
         raise _mismatch(where, value, _describe(hint))
     return value
 
 
 def _describe(hint: Any) -> str:
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "a word", type(None): "none"}
-    return names.get(hint, getattr(hint, "__name__", str(hint)))
+    names |= {Path: "a path", Sequence: "a list", tuple: "a list", Mapping: "names with values, as in '{\"x\": 2}'"}
+    kind = get_origin(hint) or hint
+    return names.get(kind, getattr(kind, "__name__", str(kind)))
 
 
 def _mismatch(where: str, value: Any, expected: str) -> InputError:

@@ -21,12 +21,12 @@ from unbraid.errors import InputError, unknown
 from unbraid.files import read_json, write_json
 from unbraid.identifiability import identifiability
 from unbraid.label_use import WITHOUT
-from unbraid.methods.conditional import ConditionalVAE
 from unbraid.methods.parted_vae import PartedVAEModel
 from unbraid.metrics.score import Score
 from unbraid.progress import Steps
 from unbraid.stage_measures import (
     MEASURES,
+    OF_RUNS,
     by_inception,
     check_measures,
     conditioning_scores,
@@ -75,10 +75,6 @@ def evaluate(
     chosen = possible(run, inception) if list(names) == ["all"] else known(names)
     missing = [name for name in chosen if not is_there(name, results, inception if run.data.is_image else None)]
     check_measures(run, chosen)
-    if "identifiability" in chosen and not isinstance(run.stage(1), ConditionalVAE):
-        raise InputError(
-            f"identifiability is of a conditional prior, which {run.plan.stages[0][0].name} does not have."
-        )
     began = time.monotonic()
     scores: dict[str, Score] = {}
     reads_labels = run.chain.needs_labels
@@ -97,7 +93,7 @@ def evaluate(
 
             found |= perceptual_scores(run, lpips, images, show, labels=labels)
         scores |= {name if labels else f"{WITHOUT}{name}": score for name, score in found.items()}
-    if isinstance(run.stage(1), ConditionalVAE):
+    if refusal(run, "identifiability") is None:  # always: it takes no time
         scores |= {"identifiability": identifiability_score(run)}
     if "class_accuracy" in missing:
         from unbraid.parted import class_scores
@@ -134,8 +130,8 @@ def evaluate_table(path: Path, names: Sequence[str], *, seed: int = 0, show: boo
 def known(names: Sequence[str]) -> list[str]:
     """The names, each of which must be a metric."""
     for name in names:
-        if name not in (*metrics.METRICS, "identifiability"):
-            raise unknown("metric", name, [*metrics.METRICS, "identifiability", "all"])
+        if name not in (*metrics.METRICS, *OF_RUNS):
+            raise unknown("metric", name, {*metrics.METRICS, *OF_RUNS, "all"})
     if "udr" in names:
         raise InputError("udr compares several models: call unbraid.metrics.udr with the codes of each of them.")
     return list(names)

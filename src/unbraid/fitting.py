@@ -57,13 +57,14 @@ def fit(
     folder = Path(out) if out is not None else Path("runs") / plan.default_name
     run = Run(folder, plan, data)
     check_place(folder, data)
-    check_stages(run, machine or Machine())
+    machine = machine or Machine()
+    check_stages(run, machine)
     if show:
         for sentence in (*unfinished_schedules(plan), *rows_left_out(run)):
             _log.warning(sentence)
-    begin(run, command, machine or Machine())
+    begin(run, command, machine)
     for number in range(1, len(configs) + 1):
-        train_stage(run, number, machine or Machine(), show=show)
+        train_stage(run, number, machine, show=show)
     return run
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import NDArray
 
 from unbraid.core import Method, MethodConfig
 from unbraid.errors import InputError
-from unbraid.labels import labelled_rows
 
 if TYPE_CHECKING:
     from unbraid.run import Run
@@ -32,21 +32,16 @@ def required_columns(run: Run, config: MethodConfig) -> list[int]:
 
 def labels_read(run: Run, number: int, method: Method) -> dict[str, Any]:
     """For every table: whether a stage read labels, when, of how many observations and of which factors."""
-    source, config = run.training_data(number), run.plan.stages[number - 1][0]
-    reads = source.spec.labelled > 0
-    if not reads:
+    source, config, plan = run.training_data(number), run.plan.stages[number - 1][0], run.plan.labels
+    if plan is None or not source.spec.labelled:
         return {"training": False, "test": method.encoder_needs_labels}
     complete = any(update.stream == "labelled" for update in method.updates())
     count = len(source.labelled_rows) if complete else source.spec.labelled
     known: dict[str, Any] = {"count": count, "factors": [factor.name for factor in source.spec.factors]}
-    known |= {"first": True} if run.plan.labels is not None and run.plan.labels.first else {}
+    known |= {"first": True} if plan.first else {}
     if method.encoder_needs_labels:  # a budget is for training: the encoder is given whatever labels there are
-        given = run.labels(np.arange(len(run.data))).cpu().numpy()
-        if config.codes_are_labels:
-            rows = labelled_rows(given[:, required_columns(run, config)])
-        else:
-            rows = labelled_rows(given, complete=False)
-        known["count_at_test"] = len(rows)
+        needed = config.required_labels(plan.factors) if config.codes_are_labels else ()
+        known["count_at_test"] = len(replace(plan, complete=needed).candidates(run.data))
     return {"training": True, "test": method.encoder_needs_labels} | known
 
 

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_type_hints
 
-from unbraid.config import from_json, label, parse, to_json
+from unbraid.config import from_json, label, parse, to_json, typed
 from unbraid.core import MethodConfig
 from unbraid.errors import InputError, unknown
 from unbraid.labels import LabelPlan
@@ -54,11 +54,6 @@ def configure(
         for place in takers:
             assign(stages[place], values[place], path, text)
     return [from_json(stage, value) for stage, value in zip(stages, values, strict=True)]
-
-
-def typed(name: str) -> str:
-    """An option as people type it."""
-    return name.replace("_", "-")
 
 
 def data_arguments(given: Sequence[tuple[str, str]]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from unbraid import methods
-from unbraid.config import digest, to_json
+from unbraid.config import digest, to_json, typed
 from unbraid.core import Draws, HasTarget, LaterStage, MethodConfig
 from unbraid.data.base import FactorData
 from unbraid.errors import InputError, unknown
@@ -124,7 +124,7 @@ def check_numbers(config: MethodConfig) -> None:
         name, number = field.name, getattr(config, field.name)
         if isinstance(number, bool) or not isinstance(number, int | float):
             continue
-        place = f"--{name.replace('_', '-')} of {config.name}"
+        place = f"--{typed(name)} of {config.name}"
         if name in COUNTS and number < 1:
             raise InputError(f"{place} must be at least 1, not {number}.")
         if name in POSITIVE and not number > 0:
@@ -157,7 +157,7 @@ def check_condition(earlier: MethodConfig, later: MethodConfig) -> None:
 def unfinished_schedules(plan: Plan) -> list[str]:
     """A sentence for every schedule that is longer than its stage's training: it would end on the way."""
     return [
-        f"{config.name} has {steps:,} steps, and --{field.name.replace('_', '-')} is {getattr(config, field.name):,}: "
+        f"{config.name} has {steps:,} steps, and --{typed(field.name)} is {getattr(config, field.name):,}: "
         f"what rises over these will come {steps / getattr(config, field.name):.0%} of its way."
         for config, steps in plan.stages
         for field in dataclasses.fields(config)

@@ -18,6 +18,7 @@ from unbraid.chain import Chain, Codes, drawn_z, draws_of, knows_prior_only, mea
 from unbraid.codes import choose_rows
 from unbraid.core import HasPrior
 from unbraid.errors import InputError
+from unbraid.methods.conditional import ConditionalVAE
 from unbraid.metrics.score import Score
 from unbraid.progress import Steps
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from unbraid.run import Run
 
 MEASURES = ("conditioning", "downstream_by_stage", "identity_change")
+OF_RUNS = (*MEASURES, "identifiability")  # what some runs do not allow
 CONDITIONING_ROWS = 10_000
 POSES = 16
 BATCH = 256
@@ -34,6 +36,9 @@ INCEPTION = "inception"
 def refusal(run: Run, name: str) -> str | None:
     """Why a run does not allow a measure, in one sentence; None if it does."""
     stages = run.chain.stages
+    if name == "identifiability":
+        first = run.plan.stages[0][0].name
+        return None if isinstance(stages[0], ConditionalVAE) else f"{first} has no conditional prior to identify."
     if name == "identity_change":
         lacking = next((stage for stage in stages if not isinstance(stage, HasPrior)), None)
         if lacking is not None:
@@ -63,7 +68,7 @@ def refusal(run: Run, name: str) -> str | None:
 def check_measures(run: Run, names: Sequence[str]) -> None:
     """Refuse measures that the run does not allow, before any work is done."""
     for name in names:
-        why = refusal(run, name) if name in MEASURES else None
+        why = refusal(run, name) if name in OF_RUNS else None
         if why is not None:
             raise InputError(why)
 

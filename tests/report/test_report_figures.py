@@ -11,7 +11,7 @@ from PIL import Image
 
 from unbraid.errors import InputError
 from unbraid.report import charts, grid, reconstruction_picture, scores, traversal_picture, words, write_figures
-from unbraid.report.content import Latents
+from unbraid.report.content import Latents, Metric, RunFiles
 from unbraid.report.pictures import in_use
 from unbraid.report.svg import linear_ticks, log_ticks, tag, value_axis
 
@@ -130,3 +130,12 @@ def test_a_latent_that_is_the_same_for_all_observations_is_not_in_use() -> None:
     codes = np.stack([random.normal(size=200), np.full(200, 3.0), random.normal(size=200)], axis=1)
     latents = Latents(("z1", "z2", "z3"), np.array([1.0, 4.5, 0.01]), codes)
     assert in_use(latents).tolist() == [True, False, False]
+
+
+def test_metrics_of_one_name_share_an_axis_only_if_they_are_one_metric(tmp_path: Path) -> None:
+    names = {"total_correlation": 12.0, "elbo_terms/total_correlation": 0.1, "l2": 0.01, "stage-1/l2": 0.3}
+    found = tuple(Metric(name, value, None, {}) for name, value in names.items())
+    run = RunFiles(tmp_path, {}, {}, (), {}, None, None, found, {})
+    ends = {row.readings[0].key: row.ends for row in scores.score_rows(run)}
+    assert ends["total_correlation"] != ends["elbo_terms/total_correlation"]
+    assert ends["l2"] == ends["stage-1/l2"]

@@ -11,7 +11,7 @@ from typing import Any
 from unbraid.data.base import FactorData
 from unbraid.data.checked import checked
 from unbraid.data.files import load_path
-from unbraid.data.published import catalogue, load_named
+from unbraid.data.published import catalogue, load_published
 from unbraid.errors import unknown
 
 BUILT_IN: dict[str, str] = {
@@ -32,7 +32,7 @@ def load(name: str | Path, /, **arguments: Any) -> FactorData:
         make: Callable[..., FactorData] = importlib.import_module(f"unbraid.data.{key}").load
         return make(**checked(key, arguments, make))
     if key in catalogue():
-        return load_named(key, **arguments)
+        return load_published(key, **arguments)
     path = Path(key).expanduser()
     if path.exists() or os.sep in key or path.suffix:
         return load_path(path, **arguments)

@@ -86,7 +86,14 @@ def entry(name: str) -> Entry:
 
 def get(name: str, **options: Any) -> FactorData:
     """Fetch, verify and convert a data set, so that `load(name)` needs no network from then on."""
-    return load_named(name, **options)
+    return load_published(name, **options)
+
+
+def load_published(name: str, /, **arguments: Any) -> FactorData:
+    """A data set of the catalogue, with arguments as users give them."""
+    from unbraid.data.named import READERS
+
+    return load_named(entry(name).name, **checked(name, arguments, READERS[name], load_named))
 
 
 def load_named(name: str, /, *, path: str | Path | None = None, verify: bool = True, **options: Any) -> FactorData:
@@ -96,9 +103,6 @@ def load_named(name: str, /, *, path: str | Path | None = None, verify: bool = T
     """
     from unbraid.data.named import READERS
 
-    own = {"verify": verify} | ({} if path is None else {"path": path})
-    known_options = checked(name, options | own, READERS[name], load_named)
-    options = {key: value for key, value in known_options.items() if key not in own}
     known = entry(name)
     label = "-".join(f"{key}={value}" for key, value in sorted(options.items())) or "default"
     stem = f"{name}/{name}-v{VERSION}-{label.replace('/', '_')}"

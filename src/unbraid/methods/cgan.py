@@ -11,32 +11,24 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from unbraid.config import later_option, option
-from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Posterior, Terms, Update
-from unbraid.methods.control_inputs import ControlInputs
+from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
+from unbraid.methods.control_inputs import ControlInputs, GivenFactors
 from unbraid.nets.dcgan import PairCritic, generator
 from unbraid.ops.density_ratio import classification_loss
 from unbraid.ops.gaussian import DiagonalGaussian
 
 
 @dataclass(frozen=True, kw_only=True)
-class CGAN(MethodConfig):
+class CGAN(GivenFactors):
     """CGAN: a generator of given factors c and noise z side by side."""
 
     name: ClassVar[str] = "cgan"
     paper: ClassVar[str] = "Mirza & Osindero 2014"
-    uses_labels: ClassVar[bool] = True
-    needs_complete_labels: ClassVar[bool] = True
-    codes_are_labels: ClassVar[bool] = True
-    factors: tuple[str, ...] = option((), "the factors that are given, by name; all if none is named")
     latents: int = option(10, "number of codes z, standard normal")
     width: float = option(1.0, "fraction of the paper's units in every layer")
     critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's")
     adam: Adam = option(Adam(beta1=0.5), "optimiser of the generator")
     critic_adam: Adam = option(Adam(beta1=0.5), "optimiser of the critic")
-
-    def required_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Of the given factors."""
-        return self.factors or names
 
     def build(self, data: DataSpec) -> CGANModel:
         """The untrained model."""

@@ -1,16 +1,34 @@
-"""Given control variables as a network's inputs."""
+"""Given control variables: which they are, and what they are as a network's inputs."""
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from unbraid.core import DataSpec
+from unbraid.config import option
+from unbraid.core import DataSpec, MethodConfig
 from unbraid.data.base import Factor
 from unbraid.errors import InputError, unknown
 from unbraid.ops.given import Given, Uniform
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenFactors(MethodConfig, ABC):
+    """Options of the methods whose codes are known factors."""
+
+    uses_labels: ClassVar[bool] = True
+    needs_complete_labels: ClassVar[bool] = True
+    codes_are_labels: ClassVar[bool] = True
+    factors: tuple[str, ...] = option((), "the factors that are given, by name; all if none is named")
+
+    def required_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of the given factors."""
+        return self.factors or names
 
 
 class ControlInputs(nn.Module):

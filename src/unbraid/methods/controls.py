@@ -9,8 +9,8 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from unbraid.config import option
-from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, MethodConfig, Posterior, Terms, Update
-from unbraid.methods.control_inputs import ControlInputs
+from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
+from unbraid.methods.control_inputs import ControlInputs, GivenFactors
 from unbraid.methods.gaussian import check_likelihood
 from unbraid.nets.adain import adain_network
 from unbraid.nets.stacks import NetworkName, decoder
@@ -19,25 +19,17 @@ from unbraid.ops.likelihood import Likelihood
 
 
 @dataclass(frozen=True, kw_only=True)
-class Controls(MethodConfig):
+class Controls(GivenFactors):
     """Given controls: p(y | c) for known factors c, trained to predict the observations or a given target."""
 
     name: ClassVar[str] = "controls"
     paper: ClassVar[str] = "MS-VAE, C and F.1"
-    uses_labels: ClassVar[bool] = True
-    needs_complete_labels: ClassVar[bool] = True
-    codes_are_labels: ClassVar[bool] = True
-    factors: tuple[str, ...] = option((), "the factors that are given, by name; all if none is named")
     target: str = option("", "what to predict: one of the data set's targets by name, or the observations")
     likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
     network: NetworkName = option("auto", "conv (default for images), conv-bn, conv-celeba, mlp")
     width: float = option(1.0, "fraction of the paper's units in every layer")
     adam: Adam = option(Adam(), "optimiser")
-
-    def required_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Of the given factors."""
-        return self.factors or names
 
     def build(self, data: DataSpec) -> ControlsModel:
         """The untrained stage."""
@@ -47,24 +39,16 @@ class Controls(MethodConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MSControls(LaterStage):
+class MSControls(GivenFactors, LaterStage):
     """Given controls as a later stage: p(x | c, y), as (B, Y₀) → Y₁ of the pendulum."""
 
     name: ClassVar[str] = "ms-controls"
     paper: ClassVar[str] = "MS-VAE, C and F.1"
-    uses_labels: ClassVar[bool] = True
-    needs_complete_labels: ClassVar[bool] = True
-    codes_are_labels: ClassVar[bool] = True
-    factors: tuple[str, ...] = option((), "the factors that are given, by name; all if none is named")
     target: str = option("", "what to predict: one of the data set's targets by name, or the observations")
     likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
     width: float = option(1.0, "fraction of the paper's units in every layer")
     adam: Adam = option(Adam(), "optimiser")
-
-    def required_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Of the given factors."""
-        return self.factors or names
 
     def build(self, data: DataSpec) -> ControlsModel:
         """The untrained stage: y through the layers, c through AdaIN."""
