@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unbraid as ub
-from unbraid.contract import small_images
+from unbraid.training.contract import small_images
 
 SMALL = {"latents": 2, "width": 0.05}
 

@@ -13,11 +13,11 @@ from unbraid.errors import InputError
 
 if TYPE_CHECKING:
     from unbraid import data, methods, metrics
-    from unbraid.contract import check_method
+    from unbraid.data.label_budget import LabelBudget
     from unbraid.estimator import Disentangler
-    from unbraid.fitting import fit
-    from unbraid.labels import LabelBudget
-    from unbraid.run import Run
+    from unbraid.runs.directory import Run
+    from unbraid.runs.fit import fit
+    from unbraid.training.contract import check_method
 
 __all__ = [
     "Disentangler",
@@ -34,10 +34,10 @@ __all__ = [
 
 _HOME = {
     "Disentangler": "unbraid.estimator",
-    "LabelBudget": "unbraid.labels",
-    "Run": "unbraid.run",
-    "fit": "unbraid.fitting",
-    "check_method": "unbraid.contract",
+    "LabelBudget": "unbraid.data.label_budget",
+    "Run": "unbraid.runs.directory",
+    "fit": "unbraid.runs.fit",
+    "check_method": "unbraid.training.contract",
 }
 
 

@@ -9,28 +9,9 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
-from unbraid.config import later_option, option
-from unbraid.data.base import Factor
+from unbraid.data.spec import DataSpec as DataSpec
 from unbraid.errors import InputError
-
-
-@dataclass(frozen=True)
-class DataSpec:
-    """What a method may know of the data when it builds its networks."""
-
-    shape: tuple[int, ...]  # (channel, height, width) or (value,)
-    size: int  # number of observations
-    factors: tuple[Factor, ...] = ()  # those whose labels it may see
-    ranges: tuple[tuple[float, float], ...] = ()  # least and greatest known value of each factor
-    codes: int = 0  # number of codes of the stage before, for stages that use them
-    labelled: int = 0  # observations of which at least one label is known
-    shares: tuple[tuple[float, ...], ...] = ()  # of each value among the known labels, for each discrete factor
-    means: tuple[float, ...] = ()  # of the known labels of each factor
-
-    @property
-    def is_image(self) -> bool:
-        """Whether observations are images (else vectors)."""
-        return len(self.shape) == 3
+from unbraid.util.schema import later_option, option
 
 
 @dataclass(frozen=True)
@@ -124,19 +105,7 @@ class Posterior(Protocol):
 class Method(nn.Module, ABC):
     """A model with its losses. Losses keep no state: schedules are functions of the step."""
 
-    # Whether `encode` reads labels where it is given them. Declared here, and shown in every table: such a method is
-    # scored with the labels and without, where it must do with what it makes of NaN.
-    encoder_needs_labels: ClassVar[bool] = False
-    # Whether `decode` of `encode` shows what the codes keep of an observation. A flow inverts whatever it has learned,
-    # and a generator without an encoder knows no z: what these make of an observation is a draw.
-    reconstructs: ClassVar[bool] = True
-    # Whether the prior of the codes is the standard normal, to which ELBOs are reported.
-    standard_prior: ClassVar[bool] = True
-    # Whether a later stage has codes in place of stage 1's, not beside them: the model is then steered by these, and
-    # scored for them.
-    replaces_codes: ClassVar[bool] = False
-    # Whether this is a later stage whose decoder is also given the codes of the stage before, under the key `given`.
-    uses_codes: bool = False
+    config: MethodConfig  # what it was built from; what is out of the ordinary about it is declared there
 
     @abstractmethod
     def updates(self) -> tuple[Update, ...]:
@@ -202,12 +171,23 @@ class MethodConfig(ABC):
     needs_complete_labels: ClassVar[bool] = False
     # Whether the codes are labels, read off and not inferred: where one is missing there is no code.
     codes_are_labels: ClassVar[bool] = False
+    # Whether `encode` reads labels where it is given them. Declared here, and shown in every table: such a method is
+    # scored with the labels and without, where it must do with what it makes of NaN.
+    encoder_needs_labels: ClassVar[bool] = False
+    # Whether `decode` of `encode` shows what the codes keep of an observation. A flow inverts whatever it has learned,
+    # and a generator without an encoder knows no z: what these make of an observation is a draw.
+    reconstructs: ClassVar[bool] = True
+    # Whether the prior of the codes is the standard normal, to which ELBOs are reported.
+    standard_prior: ClassVar[bool] = True
+    # Whether a later stage has codes in place of stage 1's, not beside them: the model is then steered by these, and
+    # scored for them.
+    replaces_codes: ClassVar[bool] = False
 
     batch_size: int = option(64, "observations in a training batch, over all devices")
 
     @property
     def uses_codes(self) -> bool:
-        """Whether the method uses the codes of the stage before, not only its output y."""
+        """Whether a later stage is also given the codes of the stage before, under the key `given`, not only y."""
         return False
 
     def required_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -220,6 +200,13 @@ class MethodConfig(ABC):
     @abstractmethod
     def build(self, data: DataSpec) -> Method:
         """The untrained method for data of this shape. Draws its weights from torch's global generator."""
+
+
+def build_method(config: MethodConfig, data: DataSpec) -> Method:
+    """The untrained method, which knows what it was built from."""
+    method = config.build(data)
+    method.config = config
+    return method
 
 
 Condition = Literal["sample", "mean", "observation"]

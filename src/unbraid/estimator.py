@@ -15,16 +15,16 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from unbraid import methods
-from unbraid.batches import as_network_input, as_stored
-from unbraid.chain import columns, flat, means, unflat
-from unbraid.config import from_json, to_json
 from unbraid.core import MethodConfig
-from unbraid.data.arrays import columns_of
-from unbraid.data.base import FactorData
-from unbraid.data.factors import factor_table
+from unbraid.data.factor_data import FactorData
+from unbraid.data.own.arrays import columns_of
+from unbraid.data.own.columns import factor_table
 from unbraid.errors import InputError
-from unbraid.fitting import fit
-from unbraid.machine import Machine
+from unbraid.runs.chain import columns, flat, means, unflat
+from unbraid.runs.fit import fit
+from unbraid.training.batches import as_network_input, as_stored
+from unbraid.training.machine import Machine
+from unbraid.util.schema import from_json, to_json
 
 
 class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -9,16 +9,17 @@ import torch
 from torch import nn
 
 from unbraid import metrics
-from unbraid.codes import choose_rows
 from unbraid.data import load
-from unbraid.data.base import Factor, FactorData
+from unbraid.data.factor_data import Factor, FactorData
 from unbraid.errors import InputError
-from unbraid.fitting import fit
-from unbraid.machine import Machine
 from unbraid.methods import MSVAE, BetaVAE
-from unbraid.methods.sizes import parameters
-from unbraid.papers import chains, identity, ms_vae_ablations, ms_vae_cars, ms_vae_gan, turning
-from unbraid.run import Run
+from unbraid.methods.staged.sizes import parameters
+from unbraid.papers.measures import chains, identity, turning
+from unbraid.papers.studies import ms_vae_ablations, ms_vae_cars, ms_vae_gan
+from unbraid.runs.codes import choose_rows
+from unbraid.runs.directory import Run
+from unbraid.runs.fit import fit
+from unbraid.training.machine import Machine
 
 FIRST, SECOND = BetaVAE(width=0.1, latents=3), MSVAE(width=0.05, latents=2, batch_size=8)
 

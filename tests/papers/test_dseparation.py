@@ -2,7 +2,7 @@
 
 from fractions import Fraction as F
 
-from unbraid.papers.dseparation import conditional, independent, joint, main
+from unbraid.papers.studies.dseparation import conditional, independent, joint, main
 
 
 def test_probabilities_sum_to_one() -> None:

@@ -5,15 +5,16 @@ from pathlib import Path
 import torch
 
 import unbraid as ub
-from unbraid import checkpoint, methods
-from unbraid.contract import check_method, small_images
+from unbraid import methods
 from unbraid.core import DataSpec
-from unbraid.data.base import Factor
-from unbraid.labels import LabelBudget
-from unbraid.machine import Machine
-from unbraid.papers import parted_vae_sprites
-from unbraid.papers.parted_vae import BASELINE, PARTED, Classifier, trials
-from unbraid.tensors import read_tensors
+from unbraid.data.factor_data import Factor
+from unbraid.data.label_budget import LabelBudget
+from unbraid.papers.studies import parted_vae_sprites
+from unbraid.papers.studies.parted_vae import BASELINE, PARTED, Classifier, trials
+from unbraid.training import checkpoint
+from unbraid.training.contract import check_method, small_images
+from unbraid.training.machine import Machine
+from unbraid.util.tensors import read_tensors
 
 DATA = small_images()
 

@@ -10,7 +10,7 @@ from unbraid.methods import MSVAE, VAE, BetaVAE
 from unbraid.papers import STUDIES, Finished, Scale, Study, Trial, reproduce
 from unbraid.papers.reproduce import NOTES, waves
 from unbraid.papers.tables import mean_and_interval, with_interval
-from unbraid.run import Run
+from unbraid.runs.directory import Run
 
 DATA = {"size": 32, "stride": 16}
 

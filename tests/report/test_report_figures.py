@@ -10,10 +10,12 @@ import pytest
 from PIL import Image
 
 from unbraid.errors import InputError
-from unbraid.report import charts, grid, reconstruction_picture, scores, traversal_picture, words, write_figures
-from unbraid.report.content import Latents, Metric, RunFiles
-from unbraid.report.pictures import in_use
-from unbraid.report.svg import linear_ticks, log_ticks, tag, value_axis
+from unbraid.report import grid, reconstruction_picture, traversal_picture, write_figures
+from unbraid.report.draw import charts, words
+from unbraid.report.draw.svg import linear_ticks, log_ticks, tag, value_axis
+from unbraid.report.read.content import Latents, Metric, RunFiles
+from unbraid.report.sections import scores
+from unbraid.report.sections.pictures import in_use
 
 
 def solid(values: list[int], side: int = 4, channels: int = 3) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from unbraid.errors import InputError
-from unbraid.files import part_file
+from unbraid.util.files import part_file
 
 IN_MEMORY_LIMIT = 1 << 29  # what is kept in memory when the folder cannot be written
 

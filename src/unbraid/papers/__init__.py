@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from unbraid.papers import (
+from unbraid.papers.reproduce import reproduce
+from unbraid.papers.studies import (
     idvae,
     ms_vae_ablations,
     ms_vae_cars,
@@ -12,8 +13,7 @@ from unbraid.papers import (
     parted_vae,
     parted_vae_sprites,
 )
-from unbraid.papers.beta_tcvae import COMPARISON
-from unbraid.papers.reproduce import reproduce
+from unbraid.papers.studies.beta_tcvae import COMPARISON
 from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
 
 STUDIES: dict[str, Study] = {

@@ -15,12 +15,12 @@ from joblib import Parallel, cpu_count, delayed
 
 from unbraid.data import load
 from unbraid.errors import InputError, unknown
-from unbraid.files import read_json, write_json, write_text
-from unbraid.fitting import fit
-from unbraid.machine import Machine
 from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
-from unbraid.progress import Steps
-from unbraid.train import read_log
+from unbraid.runs.fit import fit
+from unbraid.training.loop import read_log
+from unbraid.training.machine import Machine
+from unbraid.util.files import read_json, write_json, write_text
+from unbraid.util.progress import Steps
 
 # What follows this line in a result is written by hand and kept when the rest is made again.
 NOTES = "<!-- written by hand from here on; kept when this page is made again -->"

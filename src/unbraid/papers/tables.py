@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import t as student
 
-from unbraid.files import complete_file
 from unbraid.papers.study import Finished
+from unbraid.util.files import complete_file
 
 NOT_MEASURED = "–"
 COLOURS = ("#2f6fbf", "#b3541e")  # ours, and what it is compared with

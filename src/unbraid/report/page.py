@@ -9,22 +9,22 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from unbraid._version import __version__
-from unbraid.files import write_bytes
-from unbraid.label_use import HEADS
-from unbraid.report import facts
-from unbraid.report.classes import classes
-from unbraid.report.content import RunFiles
-from unbraid.report.curves import curve_groups
-from unbraid.report.pictures import reconstructions, traversals
-from unbraid.report.read import read_run
-from unbraid.report.scores import SERIES, heat_map, reads_labels, score_rows
+from unbraid.metrics.keys import HEADS
+from unbraid.report.read.content import RunFiles
+from unbraid.report.read.directory import read_run
+from unbraid.report.sections import facts
+from unbraid.report.sections.classes import classes
+from unbraid.report.sections.curves import curve_groups
+from unbraid.report.sections.pictures import reconstructions, traversals
+from unbraid.report.sections.scores import SERIES, heat_map, reads_labels, score_rows
+from unbraid.util.files import write_bytes
 
 
 @lru_cache
 def templates() -> Environment:
     """The package's own templates; everything that is put into them is escaped."""
     return Environment(
-        loader=PackageLoader("unbraid.report", "."),
+        loader=PackageLoader("unbraid.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

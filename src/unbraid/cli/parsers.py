@@ -1,0 +1,55 @@
+"""How commands read their words: what every parser of the command line shares."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from unbraid.errors import InputError
+
+if TYPE_CHECKING:
+    from unbraid.training.machine import Machine
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one sentence, like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage."""
+        raise InputError(f"{message}; see {self.prog} --help.")
+
+
+def command(name: str, function: Callable[[Sequence[str]], None], usage: str) -> Parser:
+    """The parser of a command, described by its function's docstring."""
+    return Parser(prog=f"unbraid {name}", usage=usage, description=function.__doc__, allow_abbrev=False)
+
+
+def add_machine(parser: argparse.ArgumentParser) -> None:
+    """The options that say where to compute."""
+    parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, mps (auto)")
+    parser.add_argument(
+        "--devices", type=whole_number, default=1, metavar="N", help="processes that train together (1)"
+    )
+    parser.add_argument("--precision", default="32-true", metavar="NAME", help="32-true, bf16-mixed, … (32-true)")
+    parser.add_argument("--threads", type=whole_number, metavar="N", help="CPU threads (as many as cores)")
+    parser.add_argument("--save-every", type=float, default=60.0, metavar="S", help="seconds between checkpoints (60)")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def machine(known: argparse.Namespace) -> Machine:
+    """Where to compute."""
+    import torch
+
+    from unbraid.training.machine import Machine
+
+    if known.threads:
+        torch.set_num_threads(known.threads)
+    return Machine(known.device, known.devices, known.precision, known.save_every)
+
+
+def whole_number(text: str) -> int:
+    """How many of something: 1, 2, 3, …"""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")
+    return int(text)

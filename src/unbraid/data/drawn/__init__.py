@@ -1,0 +1,9 @@
+"""Data sets that are drawn, not downloaded. To add one: write its module with a `load`, and name it here."""
+
+from __future__ import annotations
+
+BUILT_IN: dict[str, str] = {
+    "pendulum": "angles of a damped pendulum, 100 values a trace: length, damping, mass (continuous)",
+    "sprites": "dSprites drawn from its geometry, 737,280 images 64×64 binary: shape, scale, orientation, x, y",
+    "toys": "200 toys of simple solids, ray-cast, 64×64 RGB: azimuth (24), elevation (4), object (200)",
+}

@@ -1,0 +1,114 @@
+"""MS-VAE's second stage (Improving the Reconstruction of Disentangled Representation Learners, §3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from torch import Tensor, nn
+
+from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
+from unbraid.errors import InputError
+from unbraid.methods.vae.gaussian import check_likelihood
+from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network, check_styles, residual_trunk
+from unbraid.nets.from_codes import DecoderFromCodes
+from unbraid.ops import likelihood
+from unbraid.ops.gaussian import DiagonalGaussian
+from unbraid.ops.likelihood import Likelihood
+from unbraid.util.schema import later_option, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class MSVAE(LaterStage):
+    """MS-VAE: a conditional VAE p(x | y, z) that gives back the detail that stage 1 threw away."""
+
+    name: ClassVar[str] = "ms-vae"
+    paper: ClassVar[str] = "MS-VAE, §3.2"
+    latents: int = option(5, "number of residual codes z")
+    beta: float = option(1.0, "weight of the KL term")
+    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
+    scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
+    width: float = option(1.0, "fraction of the paper's units in every layer")
+    batch_size: int = option(32, "observations in a training batch, over all devices")
+    adam: Adam = option(Adam(), "optimiser")
+    # Appendix L: M2 is codes+z, M3 is codes, M4 is y; M5 is codes+z and x after a plain VAE, with a greater beta.
+    content: Literal["y", "codes", "codes+z"] = option(
+        "y", "what the decoder starts from: y; stage 1's codes in its place; or codes and z side by side, without AdaIN"
+    )
+    styles: StylesOf = later_option("channels", STYLES_OF)
+    encoder_sees: Literal["residual", "x"] = option("residual", "what z is inferred from: x − y, or x")
+
+    def __post_init__(self) -> None:
+        """Refuse styles of places where no image is redrawn."""
+        if self.styles == "places" and self.uses_codes:
+            raise InputError(f"--styles places is for a decoder that starts from y, not --content {self.content}.")
+
+    @property
+    def uses_codes(self) -> bool:
+        """Only where codes take the place of y."""
+        return self.content != "y"
+
+    def check(self, data: DataSpec) -> None:
+        """Refuse styles of places where there are none."""
+        check_styles(self.styles, data)
+
+    def build(self, data: DataSpec) -> MSVAEModel:
+        """The untrained second stage."""
+        return MSVAEModel(self, data)
+
+
+class MSVAEModel(Method):
+    """Eq. 2, term (b): z explains x − y and enters the decoder through AdaIN only."""
+
+    config: MSVAE
+
+    def __init__(self, config: MSVAE, data: DataSpec) -> None:
+        super().__init__()
+        check_likelihood(config.likelihood, data)
+        self.config = config
+        trunk, features = residual_trunk(data.shape, config.width)
+        self.encoder = nn.Sequential(trunk, nn.Linear(features, 2 * config.latents))
+        if config.uses_codes:
+            self.decoder: nn.Module = DecoderFromCodes(
+                data.shape, data.codes, config.latents, config.width, concatenate=config.content == "codes+z"
+            )
+        else:
+            self.decoder = adain_network(data.shape, config.latents, config.width, config.styles)
+
+    def posterior(self, x: Tensor, y: Tensor) -> DiagonalGaussian:
+        """q(z | x, y), from the residual."""
+        return DiagonalGaussian.from_parameters(self.encoder(x - y if self.config.encoder_sees == "residual" else x))
+
+    def loss(self, batch: Batch, step: int) -> Terms:
+        """−log p(x | y, z) + β·KL[q(z | x, y) ‖ p(z)]."""
+        y = given(batch.y)
+        q = self.posterior(batch.x, y)
+        output = self.decoder(y if batch.codes is None else batch.codes, q.rsample())
+        reconstruction = likelihood.nll(self.config.likelihood, output, batch.x, self.config.scale)
+        kl = q.kl()
+        return Terms(reconstruction + self.config.beta * kl, reconstruction=reconstruction, kl=kl)
+
+    def updates(self) -> tuple[Update, ...]:
+        """One step for encoder and decoder."""
+        return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)
+
+    def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
+        """q(z | x, y), under the key `z`."""
+        return {"z": self.posterior(x, given(y))}
+
+    def decode(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
+        """The mean of p(x | y, z)."""
+        content = codes["given"] if self.config.uses_codes else given(y)
+        return likelihood.mean(self.config.likelihood, self.decoder(content, codes["z"]))
+
+    def prior(self, n: int) -> dict[str, Posterior]:
+        """z ~ N(0, 1)."""
+        return {"z": DiagonalGaussian.standard(n, self.config.latents, next(self.parameters()))}
+
+
+def given(y: Tensor | None) -> Tensor:
+    """y, which a second stage cannot do without."""
+    if y is None:
+        raise InputError("this is a later stage: name a first one, as in --method beta-tcvae ms-vae.")
+    return y

@@ -1,0 +1,45 @@
+"""AnnealedVAE (Burgess et al. 2018): information is let in little by little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from unbraid.core import Batch, DataSpec, Terms, Update
+from unbraid.methods.vae.gaussian import GaussianConfig, GaussianVAE
+from unbraid.ops.schedules import linear
+from unbraid.util.schema import option
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnealedVAE(GaussianConfig):
+    """AnnealedVAE: the KL is held at a capacity that grows linearly."""
+
+    name: ClassVar[str] = "annealed-vae"
+    paper: ClassVar[str] = "Burgess et al. 2018"
+    gamma: float = option(1000.0, "weight of the distance between KL and capacity")
+    capacity: float = option(25.0, "capacity at the end, in nats")
+    capacity_steps: int = option(100_000, "steps until the capacity is reached")
+
+    def build(self, data: DataSpec) -> AnnealedVAEModel:
+        """The untrained model."""
+        return AnnealedVAEModel(self, data)
+
+
+class AnnealedVAEModel(GaussianVAE):
+    """Burgess et al. 2018, eq. 8."""
+
+    config: AnnealedVAE
+
+    def loss(self, batch: Batch, step: int) -> Terms:
+        """−log p(x | z) + γ·|KL − C(t)|, the distance taken of the batch's mean KL."""
+        q = self.posterior(batch.x)
+        reconstruction = self.reconstruction(q.rsample(), batch.x)
+        kl = q.kl()
+        capacity = linear(step, 0.0, self.config.capacity, self.config.capacity_steps)
+        total = reconstruction + self.config.gamma * (kl - capacity).abs()
+        return Terms(total, reconstruction=reconstruction, kl=kl)
+
+    def updates(self) -> tuple[Update, ...]:
+        """One step for encoder and decoder."""
+        return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)

@@ -1,0 +1,54 @@
+"""VAE (Kingma & Welling 2014) and β-VAE (Higgins et al. 2017)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from unbraid.core import Batch, DataSpec, Terms, Update
+from unbraid.methods.vae.gaussian import GaussianConfig, GaussianVAE
+from unbraid.util.schema import option
+
+
+@dataclass(frozen=True, kw_only=True)
+class VAE(GaussianConfig):
+    """VAE: the evidence lower bound as it is."""
+
+    name: ClassVar[str] = "vae"
+    paper: ClassVar[str] = "Kingma & Welling 2014"
+
+    def build(self, data: DataSpec) -> BetaVAEModel:
+        """The untrained model."""
+        return BetaVAEModel(self, data, beta=1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BetaVAE(GaussianConfig):
+    """β-VAE: the KL to the prior weighs β times."""
+
+    name: ClassVar[str] = "beta-vae"
+    paper: ClassVar[str] = "Higgins et al. 2017"
+    beta: float = option(4.0, "weight of the KL term")
+
+    def build(self, data: DataSpec) -> BetaVAEModel:
+        """The untrained model."""
+        return BetaVAEModel(self, data, beta=self.beta)
+
+
+class BetaVAEModel(GaussianVAE):
+    """Higgins et al. 2017, eq. 4; β = 1 is the VAE."""
+
+    def __init__(self, config: GaussianConfig, data: DataSpec, beta: float) -> None:
+        super().__init__(config, data)
+        self.beta, self.adam, self.batch_size = beta, config.adam, config.batch_size
+
+    def loss(self, batch: Batch, step: int) -> Terms:
+        """−log p(x | z) + β·KL[q(z | x) ‖ p(z)]."""
+        q = self.posterior(batch.x)
+        reconstruction = self.reconstruction(q.rsample(), batch.x)
+        kl = q.kl()
+        return Terms(reconstruction + self.beta * kl, reconstruction=reconstruction, kl=kl)
+
+    def updates(self) -> tuple[Update, ...]:
+        """One step for encoder and decoder."""
+        return (Update("vae", self.loss, ("encoder", "decoder"), self.adam, self.batch_size),)

@@ -1,0 +1,102 @@
+"""Saved state of an unfinished stage, and the weights of a finished one. Safetensors only: nothing is unpickled."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from unbraid.core import Method
+from unbraid.errors import InputError
+from unbraid.util.tensors import read_tensors, write_tensors
+
+WEIGHTS = "weights.safetensors"
+KEPT = 2
+_log = logging.getLogger("unbraid")
+
+
+class HasOptimizer(Protocol):
+    """An update's optimiser with the names of its parameters, in order."""
+
+    names: list[str]
+    parameters: list[nn.Parameter]
+    optimizer: torch.optim.Adam
+
+
+def save(folder: Path, key: str, method: Method, players: Sequence[HasOptimizer], step: int) -> None:
+    """Write weights and optimisers after `step` steps; the two newest checkpoints are kept."""
+    tensors = {f"method/{name}": tensor for name, tensor in method.state_dict().items()}
+    for number, player in enumerate(players):
+        for name, parameter in zip(player.names, player.parameters, strict=True):
+            for part, value in player.optimizer.state.get(parameter, {}).items():
+                tensors[f"optimizer/{number}/{part}/{name}"] = value
+    write_tensors(folder / f"checkpoint-{step:09d}.safetensors", tensors, {"key": key, "step": str(step)})
+    for old in newest_first(folder)[KEPT:]:
+        old.unlink(missing_ok=True)
+
+
+def load(folder: Path, key: str, method: Method, players: Sequence[HasOptimizer]) -> int:
+    """Take up the newest complete checkpoint of this job; the number of steps that it has behind it, or 0."""
+    for path in newest_first(folder):
+        try:
+            tensors, metadata = read_tensors(path)
+        except InputError as error:
+            _log.warning("%s The one before it is used.", error)
+            continue
+        if metadata.get("key") != key:
+            continue
+        method.load_state_dict(_part(tensors, "method/"))
+        for number, player in enumerate(players):
+            _load_optimizer(player, _part(tensors, f"optimizer/{number}/"))
+        _log.info("going on from step %s (%s)", metadata["step"], path.name)
+        return int(metadata["step"])
+    return 0
+
+
+def finish(folder: Path, key: str, method: Method) -> None:
+    """Write the finished weights; checkpoints are not needed any more."""
+    write_tensors(folder / WEIGHTS, method.state_dict(), {"key": key})
+    for path in newest_first(folder):
+        path.unlink(missing_ok=True)
+
+
+def keep(folder: Path, key: str, method: Method, step: int) -> None:
+    """Write a copy of the weights after `step` steps that stays when the stage is finished."""
+    write_tensors(folder / f"weights-{step:09d}.safetensors", method.state_dict(), {"key": key, "step": str(step)})
+
+
+def kept(folder: Path) -> dict[int, Path]:
+    """The copies that were kept, by step."""
+    return {int(path.stem.removeprefix("weights-")): path for path in sorted(folder.glob("weights-*.safetensors"))}
+
+
+def newest_first(folder: Path) -> list[Path]:
+    """The checkpoints of a folder."""
+    return sorted(folder.glob("checkpoint-*.safetensors"), reverse=True)
+
+
+def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def _load_optimizer(player: HasOptimizer, state: dict[str, Tensor]) -> None:
+    for name, parameter in zip(player.names, player.parameters, strict=True):
+        # Fused Adam walks through memory, so moments must be laid out as the weights are (channels-last, say);
+        # files hold them in plain order.
+        loaded = {
+            part: _like(parameter, state[f"{part}/{name}"])
+            for part in ("exp_avg", "exp_avg_sq", "step")
+            if f"{part}/{name}" in state
+        }
+        if loaded:
+            player.optimizer.state[parameter] = loaded
+
+
+def _like(parameter: nn.Parameter, value: Tensor) -> Tensor:
+    if value.ndim == 0:
+        return value.to(parameter.device)
+    return torch.empty_like(parameter, dtype=value.dtype, requires_grad=False).copy_(value)
