@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from unbraid.data.spec import DataSpec as DataSpec
 from unbraid.errors import InputError
+from unbraid.ops.gaussian import DiagonalGaussian
 from unbraid.util.schema import later_option, option
 
 
@@ -154,6 +155,56 @@ class Prepares(Protocol):
 
     def prepare(self, x: Iterator[Tensor]) -> None:
         """Look at the observations, batch by batch. A function of them and of torch's generator alone."""
+
+
+@runtime_checkable
+class HasLikelihood(Protocol):
+    """A method with an explicit p(x | z): its ELBO can be reported."""
+
+    def nll_rows(self, x: Tensor) -> Tensor:
+        """−log p(x | z) at a draw of q(z | x), for each observation, [b]."""
+
+
+@runtime_checkable
+class HasConditionalPrior(Protocol):
+    """A method whose prior of the codes `z` depends on labels: p(z | u)."""
+
+    def conditional_prior_of(self, labels: Tensor) -> DiagonalGaussian:
+        """p(z | u) for labels [n, factor] as they stand in the data set, all of them known; mean and log_var [n, z]."""
+
+
+@dataclass(frozen=True)
+class ClassModes:
+    """The prior of one discrete variable's codes: a mixture with a Gaussian mode for every class."""
+
+    shares: Tensor  # [class] p(c)
+    mean: Tensor  # [class, code] of p(u | c)
+    log_var: Tensor  # [class, code] of p(u | c)
+
+
+@runtime_checkable
+class HasClasses(Encodes, Decodes, Protocol):
+    """A method that names classes: discrete variables c, each with codes of its own among `u`, and the rest in `z`.
+
+    Codes of variable k are columns k·n to (k + 1)·n of `u`, with n = `codes_per_variable`.
+    """
+
+    @property
+    def class_sizes(self) -> tuple[int, ...]:
+        """How many classes each discrete variable has."""
+
+    @property
+    def codes_per_variable(self) -> int:
+        """How many codes of `u` belong to each discrete variable."""
+
+    def classify(self, x: Tensor) -> list[Tensor]:
+        """q(c | x) for each discrete variable, [b, class]."""
+
+    def class_modes(self, variable: int) -> ClassModes:
+        """The learned prior of this variable's codes."""
+
+    def class_codes(self, variable: int, classes: Tensor) -> Tensor:
+        """Expected `u` [n, code] for these classes [n] of one variable, the others being of their likeliest class."""
 
 
 @dataclass(frozen=True, kw_only=True)

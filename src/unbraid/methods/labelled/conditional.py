@@ -63,6 +63,10 @@ class ConditionalVAE(Method, ABC):
         """p(z | u)."""
         return DiagonalGaussian.from_parameters(self.prior_encoder(u))
 
+    def conditional_prior_of(self, labels: Tensor) -> DiagonalGaussian:
+        """p(z | u) for labels [n, factor], all of them known."""
+        return self.conditional_prior(self.observed(labels))
+
     def reconstruction_rows(self, z: Tensor, x: Tensor) -> Tensor:
         """−log p(x | z), for each observation, [b]."""
         return likelihood.nll_rows(self.likelihood, self.decoder(z), x, self.scale)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Posterior, Terms, Update
+from unbraid.core import Adam, Batch, ClassModes, DataSpec, Method, MethodConfig, Posterior, Terms, Update
 from unbraid.errors import InputError
 from unbraid.methods.vae.gaussian import check_likelihood
 from unbraid.nets.attention import ClassAttention, MixtureModes
@@ -199,6 +199,27 @@ class PartedVAEModel(Method):
     def classify(self, x: Tensor) -> list[Tensor]:
         """q(cₖ | x) for each discrete variable, [b, value]."""
         return [logits.softmax(1) for logits in self.classifier(x).split(self.sizes, dim=1)]
+
+    @property
+    def class_sizes(self) -> tuple[int, ...]:
+        """How many classes each discrete variable has."""
+        return self.sizes
+
+    @property
+    def codes_per_variable(self) -> int:
+        """How many codes u belong to each discrete variable."""
+        return self.config.class_latents
+
+    def class_modes(self, variable: int) -> ClassModes:
+        """The learned prior of this variable's codes."""
+        modes = self.mode_list[variable]
+        return ClassModes(self.class_shares.split(self.sizes)[variable], modes.mean, modes.log_var)
+
+    def class_codes(self, variable: int, classes: Tensor) -> Tensor:
+        """Expected u [n, code] for these classes [n] of one variable, the others being of their likeliest class."""
+        found = [self.class_modes(k) for k in range(len(self.sizes))]
+        chosen = [classes if k == variable else p.shares.argmax().expand(len(classes)) for k, p in enumerate(found)]
+        return torch.cat([p.mean[c] for p, c in zip(found, chosen, strict=True)], dim=1)
 
     def transfer(self, content: Tensor, style: Tensor) -> Tensor:
         """Observations with the class-related codes of `content` and the class-independent ones of `style` (fig. 5)."""
