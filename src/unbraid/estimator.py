@@ -15,13 +15,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from unbraid import methods
+from unbraid.api import fit
 from unbraid.core import MethodConfig
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.arrays import columns_of
 from unbraid.data.own.columns import factor_table
 from unbraid.errors import InputError
 from unbraid.runs.chain import columns, flat, means, unflat
-from unbraid.runs.fit import fit
 from unbraid.training.batches import as_network_input, as_stored
 from unbraid.training.machine import Machine
 from unbraid.util.schema import from_json, to_json

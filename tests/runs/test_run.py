@@ -9,11 +9,12 @@ import torch
 from PIL import Image
 
 import unbraid as ub
+from unbraid.api import Run
 from unbraid.core import Adam, Batch, Method, MethodConfig, Terms, Update
 from unbraid.data.factor_data import FactorData
 from unbraid.evaluation.pictures import code_ranges
 from unbraid.methods import IVAE, MSVAE, SSIVAE, BetaTCVAE, BetaVAE
-from unbraid.runs.directory import Run
+from unbraid.runs.conditioning import stage_inputs
 from unbraid.training.batches import as_stored
 from unbraid.training.loop import Player, seed_draws
 from unbraid.training.machine import Machine
@@ -86,7 +87,7 @@ def test_y_is_computed_once_and_several_draws_differ(squares: FactorData, tmp_pa
     assert y.shape == (3 * len(squares), *squares.observations.shape[1:])
     assert not np.array_equal(y[: len(squares)], y[len(squares) : 2 * len(squares)])
     written = (run.stage_folder(1) / "y-sample-3.npy").stat().st_mtime_ns
-    run.conditioning(2, show=False)
+    stage_inputs(run, 2, show=False)
     assert (run.stage_folder(1) / "y-sample-3.npy").stat().st_mtime_ns == written
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from rich.console import Console
 
+from unbraid.api import fit
 from unbraid.core import Adam
 from unbraid.data import load
 from unbraid.methods import MSVAE, BetaTCVAE
-from unbraid.runs.fit import fit
 from unbraid.util.files import check_folder
 
 # Chosen for two cores and some minutes; the paper trains far longer, at full width and a lower rate.

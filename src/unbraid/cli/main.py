@@ -35,9 +35,9 @@ def fit(words: Sequence[str]) -> None:
     known, rest = parser.parse_known_args(words)
 
     from unbraid import data, methods
+    from unbraid.api import fit as fit_run
     from unbraid.cli import options
     from unbraid.data.label_budget import LabelBudget
-    from unbraid.runs.fit import fit as fit_run
 
     given = list(options.pairs(rest))
     stages = [methods.by_name(name) for name in known.method]
@@ -78,16 +78,16 @@ def evaluate(words: Sequence[str]) -> None:
     if (known.run is None) == (known.codes is None):
         raise InputError("name a run directory or --codes FILE.npz, one of them.")
 
-    from unbraid.evaluation import evaluate as scoring
-    from unbraid.runs.directory import Run
+    from unbraid.api import Run
+    from unbraid.evaluation.evaluate import evaluate_table
 
     if known.codes is not None:
         names = known.metrics or ["all"]
-        print_scores(scoring.evaluate_table(known.codes, names, seed=known.seed, show=not known.quiet))
+        print_scores(evaluate_table(known.codes, names, seed=known.seed, show=not known.quiet))
         return
     run = Run.open(known.run)
     options = {"inception": known.inception, "lpips": known.lpips, "images": known.images}
-    print_scores(scoring.evaluate(run, known.metrics, show=not known.quiet, **options))
+    print_scores(run.evaluate(known.metrics, show=not known.quiet, **options))
     finish(run.folder, run.report())
 
 
@@ -98,8 +98,8 @@ def report(words: Sequence[str]) -> None:
     parser.add_argument("--out", type=Path, metavar="FILE", help="where a comparison goes (comparison.html)")
     known = parser.parse_args(words)
 
+    from unbraid.api import Run
     from unbraid.report import write_comparison
-    from unbraid.runs.directory import Run
 
     pages = [Run.open(folder).report() for folder in known.runs]
     page = pages[0]

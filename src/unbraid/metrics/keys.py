@@ -14,3 +14,19 @@ def label_use(name: str) -> tuple[str, bool]:
     if name.startswith(WITHOUT):
         return name.removeprefix(WITHOUT), False
     return name, name.partition("/")[0] not in READ_NONE
+
+
+from dataclasses import dataclass  # noqa: E402
+
+
+@dataclass(frozen=True)
+class MetricKey:
+    metric: str
+    part: str = ""
+    stage: int = 0
+    labels: bool = True
+
+    def __str__(self) -> str:
+        prefix = "" if self.labels else WITHOUT
+        prefix += f"stage-{self.stage}/" if self.stage else ""
+        return f"{prefix}{self.metric}" + (f"/{self.part}" if self.part else "")

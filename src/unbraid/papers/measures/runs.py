@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid import metrics
-from unbraid.runs.directory import Run
+from unbraid.api import Run
 
 TC_POINTS = 1024
 LOGGED_SHARE = 0.1  # the last tenth of the log stands for the end of training

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from unbraid import metrics
+from unbraid.api import Run
 from unbraid.core import Adam
 from unbraid.methods import IDVAE, IVAE, BetaVAE, FullVAE
 from unbraid.methods.labelled.conditional import ConditionalConfig
 from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.papers import tables
 from unbraid.papers.study import Finished, Scale, Study, Trial
-from unbraid.runs.directory import Run
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.api import Run
 from unbraid.core import Adam, DataSpec
 from unbraid.data import load
 from unbraid.methods import MSVAE, BetaTCVAE, JacobianSupervision
@@ -18,7 +19,6 @@ from unbraid.methods.staged.sizes import beta_tcvae_l, big_beta_tcvae
 from unbraid.papers import tables
 from unbraid.papers.measures import chains
 from unbraid.papers.study import Finished, Scale, Study, Trial
-from unbraid.runs.directory import Run
 from unbraid.training.batches import TrainingData
 from unbraid.util.files import complete_file
 

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
+from unbraid.api import Run
 from unbraid.core import Adam
 from unbraid.data import load
 from unbraid.data.drawn.pendulum import RANGES, TIMES, traces
@@ -22,7 +23,6 @@ from unbraid.data.label_budget import LabelBudget
 from unbraid.methods import MSVAE, Controls, MSControls
 from unbraid.papers import tables
 from unbraid.papers.study import Finished, Scale, Study, Trial
-from unbraid.runs.directory import Run
 from unbraid.util.files import complete_file
 
 Array = NDArray[np.float32]
