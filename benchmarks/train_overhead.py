@@ -22,7 +22,8 @@ from torch.nn import functional as F
 from unbraid.data.factor_data import FactorData
 from unbraid.methods import BetaVAE
 from unbraid.training.batches import BatchSource, TrainingData, mix
-from unbraid.training.loop import Job, Log, Player, build, log_interval, training_step
+from unbraid.training.log import Log, log_interval
+from unbraid.training.loop import Job, Player, build, training_step
 from unbraid.util.allocator import keep_freed_memory
 from unbraid.util.progress import Steps
 

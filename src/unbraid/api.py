@@ -19,12 +19,14 @@ from unbraid.errors import InputError
 from unbraid.evaluation import classes, pictures
 from unbraid.evaluation.evaluate import evaluate
 from unbraid.evaluation.measure import MeasureOptions
+from unbraid.evaluation.scores_file import kept_scores
 from unbraid.report import write_report
 from unbraid.runs.chain import means
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import ENCODED_ROWS, RunDirectory
 from unbraid.runs.fit import train_run
 from unbraid.runs.plan import Plan
+from unbraid.runs.records import check_environment
 from unbraid.training.batches import as_stored, mix
 from unbraid.training.machine import Machine
 
@@ -117,6 +119,9 @@ class Run(RunDirectory):
         """Write report.html from the files of the run, and return its path."""
         self.codes(show=False)
         pictures.write_pictures(self)
+        check_environment(self.folder)
+        if (self.folder / "metrics.json").exists() and not kept_scores(self):
+            self.evaluate(show=False)  # what stands there is of other weights
         return write_report(self.folder)
 
 

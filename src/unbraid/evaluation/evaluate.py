@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,13 +12,16 @@ from unbraid import metrics
 from unbraid.errors import InputError, unknown
 from unbraid.evaluation.measure import Measure, MeasureOptions
 from unbraid.evaluation.registry import MEASURES
+from unbraid.evaluation.scores_file import kept_scores, write_scores
 from unbraid.evaluation.table import known_metrics, show_metric
 from unbraid.metrics import Score
+from unbraid.metrics.everything import failure
 from unbraid.metrics.keys import WITHOUT
 from unbraid.runs.directory import RunDirectory
-from unbraid.util.files import read_json, write_json
+from unbraid.util.lock import locked
 from unbraid.util.progress import Steps
 
+_log = logging.getLogger("unbraid")
 FIRST_REPORT = ("mig", "factor_score", "l1", "l2")
 
 
@@ -41,31 +45,49 @@ def evaluate(
         more: measures of your own.
     """
     options, measures = options or MeasureOptions(), (*MEASURES, *more)
-    path = run.folder / "metrics.json"
-    results: dict[str, Any] = read_json(path) if path.is_file() else {}
-    chosen = chosen_names(run, names, options, measures)
-    missing = [name for name in chosen if not is_there(measure_of(name, measures), name, results, options)]
-    began = time.monotonic()
-    for measure in measures:
-        wanted = [name for name in missing if name in measure.names]
-        if wanted:
-            results |= scored(run, measure, wanted, options)
-    seconds = results.get("_", {}).get("seconds", 0.0) + time.monotonic() - began
-    results["_"] = {"seed": run.plan.seed, "rows": len(run.codes(show=options.show).rows), "seconds": seconds}
-    results["_"] |= {"labels_at_test": True} if run.chain.needs_labels else {}
-    write_json(path, results)
-    return results
+    with locked(run.folder):
+        results = kept_scores(run)
+        chosen = chosen_names(run, names, options, measures)
+        missing = [name for name in chosen if not is_there(measure_of(name, measures), name, results, options)]
+        began, before = time.monotonic(), results.get("_", {}).get("seconds", 0.0)
+        for measure in measures:
+            wanted = [name for name in missing if name in measure.names]
+            if wanted:
+                results |= scored(run, measure, wanted, options)
+                write(run, results, before + time.monotonic() - began, options)  # what is there is not lost
+        return write(run, results, before + time.monotonic() - began, options)
+
+
+def write(run: RunDirectory, results: Mapping[str, Any], seconds: float, options: MeasureOptions) -> dict[str, Any]:
+    """Write metrics.json with the number of rows that its scores are of."""
+    return write_scores(run, results, seconds, len(run.codes(show=options.show).rows))
 
 
 def scored(run: RunDirectory, measure: Measure, names: Sequence[str], options: MeasureOptions) -> dict[str, Any]:
-    """The entries of metrics.json that one measure makes; twice where its encoder can do with labels and without."""
+    """The entries of metrics.json that one measure makes; twice where its encoder can do with labels and without.
+
+    What a measure cannot compute is said, and stands as the reason in place of a value: the others are not lost.
+    """
     twice = measure.reads_labels and run.chain.needs_labels and works_without_labels(run)
     entries: dict[str, Any] = {}
     for labels in (True, False) if twice else (True,):
-        found = measure.compute(run, names, options, labels)
         prefix = "" if labels else WITHOUT
+        try:
+            found = measure.compute(run, names, options, labels)
+        except InputError:  # something that the user can mend, such as a file that is not there
+            raise
+        except Exception as error:
+            found = {name: failure(error, run.plan.seed) for name in names}
+        say_failures(found)
         entries |= {f"{prefix}{key}": entry(score, measure) for key, score in found.items()}
     return entries
+
+
+def say_failures(scores: Mapping[str, Score]) -> None:
+    """A sentence for every score that could not be computed."""
+    for name, score in scores.items():
+        if "error" in score.details:
+            _log.warning("%s could not be computed: %s", name, score.details["error"])
 
 
 def entry(score: Score, measure: Measure) -> dict[str, Any]:
@@ -109,7 +131,8 @@ def measure_of(name: str, measures: Sequence[Measure] = MEASURES) -> Measure:
 def is_there(measure: Measure, name: str, results: Mapping[str, Any], options: MeasureOptions) -> bool:
     """Whether a score is computed already, as these options would have it."""
     found = [score for key, score in results.items() if key == name or key.startswith(f"{name}/")]
-    return bool(found) and all(measure.is_current(score, options) for score in found)
+    whole = not any("error" in (score.get("details") or {}) for score in found)
+    return bool(found) and whole and all(measure.is_current(score, options) for score in found)
 
 
 def works_without_labels(run: RunDirectory) -> bool:
@@ -128,4 +151,5 @@ def evaluate_table(path: Path, names: Sequence[str], *, seed: int = 0, show: boo
         chosen = list(names)
     with Steps("metrics", len(chosen or metrics.SUITE), show=show) as bar:
         scores = metrics.suite(table, metrics=chosen, seed=seed, progress=show_metric(bar))
+    say_failures(scores)
     return {name: score.to_json() for name, score in scores.items()}

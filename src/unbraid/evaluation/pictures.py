@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from unbraid.evaluation.evaluate import works_without_labels
 from unbraid.runs.chain import Chain, Codes, flat, means, unflat
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
+from unbraid.runs.products import kept_arrays
 from unbraid.training.batches import as_stored, mix
 from unbraid.util.files import write_arrays
 
@@ -29,14 +30,15 @@ MOST_CODES = 64
 def write_pictures(run: RunDirectory) -> Path:
     """Reconstructions by every stage, traversals of every code, and classes, in pictures.npz; kept if already there."""
     path = run.folder / "pictures.npz"
-    if path.is_file() and not lacks_classes(run, path):
+    kept = kept_arrays(path, run.is_current)
+    if kept is not None and "originals" in kept and not lacks_classes(run, kept):
         return path
     # As for new observations: without labels, unless codes are labels.
     reads = run.chain.needs_labels and not works_without_labels(run)
     table = run.codes(labels=reads, show=False)
     shown = np.sort(np.random.default_rng(mix(run.plan.seed, "pictures")).permutation(len(run.data))[:ORIGINALS])
     originals = np.ascontiguousarray(run.data.observations[shown])
-    arrays: dict[str, NDArray[Any]] = {"originals": originals, "rows": shown}
+    arrays: dict[str, NDArray[Any]] = {"originals": originals, "rows": shown, "key": np.array(run.key)}
     x, labels = next(run.batches(shown, "", labels=reads, show=False))
     torch.manual_seed(mix(run.plan.seed, "pictures"))
     if not isinstance(run.chain.stages[-1], Decodes):  # a method that only encodes has codes to show, no pictures
@@ -56,12 +58,9 @@ def write_pictures(run: RunDirectory) -> Path:
     return path
 
 
-def lacks_classes(run: RunDirectory, path: Path) -> bool:
+def lacks_classes(run: RunDirectory, arrays: Mapping[str, NDArray[Any]]) -> bool:
     """Whether these pictures were made before runs with classes showed them."""
-    if not isinstance(run.stage(1), HasClasses):
-        return False
-    with np.load(path, allow_pickle=False) as file:
-        return "classes/1/code" not in file.files
+    return isinstance(run.stage(1), HasClasses) and "classes/1/code" not in arrays
 
 
 def code_ranges(table: CodeTable, stage: int, steps: int) -> NDArray[np.float32]:

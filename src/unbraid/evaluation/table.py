@@ -13,6 +13,7 @@ from unbraid.core import HasLikelihood
 from unbraid.errors import InputError
 from unbraid.evaluation.measure import Measure, MeasureOptions
 from unbraid.metrics import Score
+from unbraid.metrics.everything import failure
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
 from unbraid.training.batches import mix
@@ -28,8 +29,11 @@ def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, la
     if "elbo_terms" in names:
         losses = row_losses(run, table.rows, options.show)
         log_var = table.arrays["log_var"]
-        terms = metrics.elbo_terms(table.codes, log_var, seed=run.plan.seed, reconstruction=losses)
-        scores |= {f"elbo_terms/{term}": score for term, score in terms.items()}
+        try:
+            terms = metrics.elbo_terms(table.codes, log_var, seed=run.plan.seed, reconstruction=losses)
+            scores |= {f"elbo_terms/{term}": score for term, score in terms.items()}
+        except Exception as error:  # the other metrics' values are not lost
+            scores["elbo_terms"] = failure(error, run.plan.seed)
     with Steps("metrics", len(names), show=options.show) as bar:
         scores |= metrics.suite(
             steering_codes(run, table),

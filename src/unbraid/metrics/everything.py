@@ -101,5 +101,11 @@ def _scores(name: str, table: Table, dci_mode: str, seed: int, replicates: int) 
             return {f"elbo/{term}": score for term, score in terms.items()}
         options = {"mode": dci_mode} if name == "dci" else {}
         return {name: METRICS[name].function(table, seed=seed, replicates=replicates, **options)}
-    except InputError as error:
-        return {name: Score(math.nan, None, {"error": str(error), "seed": seed})}
+    except Exception as error:  # one metric's failure must not lose the others' values
+        return {name: failure(error, seed)}
+
+
+def failure(error: Exception, seed: int) -> Score:
+    """What stands in place of a score that could not be computed: no value, and the reason in its details."""
+    why = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+    return Score(math.nan, None, {"error": why, "seed": seed})

@@ -25,8 +25,11 @@ def logistic_one_vs_rest(x: Array, targets: Array, known: Array | None = None, p
     Each minimises ½|w|² + C Σ_n log(1 + exp(−y_n(w·x_n + b))) with `penalty` = C and a free intercept;
     `targets` `[n, problems]` are 0 or 1 and `known` weighs the rows of each problem.
     """
-    ridge = np.full(x.shape[1] + 1, 1.0 / penalty)
-    ridge[-1] = 0.0
+    # Solved for columns of unit size, whose Hessians can be inverted whatever units the codes are in; the ridge is
+    # scaled with them, so that the minimum is the same.
+    size = np.append(np.abs(x).max(axis=0, initial=0.0), 1.0)
+    size[size == 0] = 1.0
+    ridge = np.append(np.full(x.shape[1], 1.0 / penalty), 0.0) / size**2
     start = np.zeros((len(ridge), targets.shape[1]))
     share = targets.mean(axis=0) if known is None else (targets * known).sum(axis=0) / known.sum(axis=0)
     share = np.clip(share, 1e-6, 1 - 1e-6)
@@ -36,7 +39,8 @@ def logistic_one_vs_rest(x: Array, targets: Array, known: Array | None = None, p
         p = expit(score)
         return p - target, p * (1.0 - p)
 
-    return _newton(start, _derivatives(x, targets, known, ridge, loss))
+    weights: Array = _newton(start, _derivatives(x / size[:-1], targets, known, ridge, loss)) / size[:, None]
+    return weights
 
 
 def _derivatives(x: Array, targets: Array, known: Array | None, ridge: Array, loss: Loss) -> Derivatives:

@@ -15,6 +15,7 @@ from unbraid.metrics.bootstrap import Array, stream
 Kind = Literal["categorical", "ordinal", "cyclic", "continuous"]
 KINDS: tuple[Kind, ...] = ("categorical", "ordinal", "cyclic", "continuous")
 BINS = 20
+LARGEST = 1e150
 T = TypeVar("T")
 
 
@@ -231,6 +232,10 @@ def numbers(values: ArrayLike, name: str, missing: bool = False) -> Array:
         what = "infinite values" if missing or not np.isnan(array).any() else "NaN"
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise InputError(f"{name} hold {what} (first at {where}); drop those rows or repair the model.")
+    if array.size and np.nanmax(np.abs(array), initial=0.0) > LARGEST:
+        raise InputError(
+            f"{name} hold values beyond {LARGEST:g}, whose squares are too large to compute with; scale them."
+        )
     return array
 
 

@@ -17,7 +17,7 @@ from unbraid.api import fit
 from unbraid.data import load
 from unbraid.errors import InputError, unknown
 from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
-from unbraid.training.loop import read_log
+from unbraid.training.log import read_log
 from unbraid.training.machine import Machine
 from unbraid.util.files import read_json, write_json, write_text
 from unbraid.util.progress import Steps

@@ -23,12 +23,13 @@ from unbraid.runs import label_access
 from unbraid.runs.chain import Chain, flat, means
 from unbraid.runs.codes import CodeTable, choose_rows, code_table, encode_batches, factor_columns
 from unbraid.runs.plan import FORMAT, Plan
+from unbraid.runs.products import checked_weights, kept_codes
+from unbraid.runs.records import read_config, read_stage
 from unbraid.training import checkpoint
 from unbraid.training.batches import TrainingData, as_network_input
-from unbraid.util.files import read_json, write_arrays
+from unbraid.util.files import file_digest, write_arrays
 from unbraid.util.progress import Steps
-from unbraid.util.schema import from_json
-from unbraid.util.tensors import read_tensors
+from unbraid.util.schema import digest, from_json
 
 ENCODE_BATCH = 256
 ENCODED_ROWS = 50_000  # of a larger data set, a random part of this size is encoded unless more are asked for
@@ -45,6 +46,7 @@ class RunDirectory:
         self.device = torch.device(automatic if device is None else device)  # where codes and pictures are computed
         self._data = data
         self._stages: dict[int, Method] = {}
+        self._weights: dict[int, str] = {}  # their digests
 
     @classmethod
     def open(
@@ -66,7 +68,7 @@ class RunDirectory:
         folder = Path(folder)
         if not (folder / "config.json").is_file():
             raise InputError(f"{str(folder)!r} is not a run directory: it has no config.json.")
-        saved = read_json(folder / "config.json")
+        saved = read_config(folder)
         if saved.get("format") != FORMAT:
             raise InputError(f"{str(folder)!r} has format {saved.get('format')}; this version reads {FORMAT}.")
         stages = tuple((methods.restore(stage, more), int(stage["steps"])) for stage in saved["stages"])
@@ -111,9 +113,7 @@ class RunDirectory:
 
     def stage_record(self, number: int) -> Mapping[str, Any]:
         """What stage.json says of a stage; empty where it is not there."""
-        path = self.stage_folder(number) / "stage.json"
-        record: Mapping[str, Any] = read_json(path) if path.is_file() else {}
-        return record
+        return read_stage(self.stage_folder(number))
 
     def is_finished(self, number: int) -> bool:
         """Whether this stage is trained, with the weights of this very plan."""
@@ -124,8 +124,13 @@ class RunDirectory:
         if number not in self._stages:
             if not self.is_finished(number):
                 raise InputError(f"stage {number} of {str(self.folder)!r} is not finished: repeat its command.")
-            self._stages[number] = self._load(number, self.stage_folder(number) / checkpoint.WEIGHTS)
+            self._stages[number] = self._load(number, checkpoint.WEIGHTS)
         return self._stages[number]
+
+    def forget(self, number: int) -> None:
+        """Read a stage again when it is next asked for: its files have changed."""
+        self._stages.pop(number, None)
+        self._weights.pop(number, None)
 
     def stage_after(self, number: int, step: int) -> Method:
         """The method of one stage as it was after this step, for steps whose weights were kept."""
@@ -134,12 +139,19 @@ class RunDirectory:
             known = ", ".join(map(str, kept)) or "none"
             where = f"stage {number} of {str(self.folder)!r}"
             raise InputError(f"{where} kept no weights after step {step}; kept: {known}.")
-        return self._load(number, kept[step])
+        return self._load(number, kept[step].name)
 
-    def _load(self, number: int, weights: Path) -> Method:
+    def _load(self, number: int, weights: str) -> Method:
+        folder = self.stage_folder(number)
+        tensors = checked_weights(folder, self.stage_record(number), self.plan.key(number), weights)
         with torch.random.fork_rng(devices=()):  # a caller's seed must not depend on what was loaded before
             method = build_method(self.config(number), self.spec(number))
-        method.load_state_dict(read_tensors(weights)[0])
+        if not checkpoint.fits(method, tensors):
+            raise InputError(
+                f"{str(folder / weights)!r} holds weights of another network than {self.config(number).name} with "
+                f"these options; delete {str(folder)!r} and repeat the command to train the stage again."
+            )
+        method.load_state_dict(tensors)
         method.to(device=self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         return method.eval().requires_grad_(False)
 
@@ -147,6 +159,32 @@ class RunDirectory:
         """What stage `number` knew of the data: as its record says, or from the data for runs made before it did."""
         record = self.stage_record(number)
         return from_json(DataSpec, record["spec"]) if "spec" in record else self.training_data(number).spec
+
+    # What products are made from
+
+    def made_from(self, number: int) -> str:
+        """What identifies anything that is made with stages 1 to `number`: their plan and their very weights."""
+        for earlier in range(1, number + 1):
+            if earlier not in self._weights:
+                recorded = (self.stage_record(earlier).get("files") or {}).get(checkpoint.WEIGHTS)
+                path = self.stage_folder(earlier) / checkpoint.WEIGHTS
+                self._weights[earlier] = file_digest(path) if recorded is None else recorded["sha256"]
+        return digest([self.plan.key(number), *(self._weights[earlier] for earlier in range(1, number + 1))])
+
+    @property
+    def key(self) -> str:
+        """What identifies products of the whole run: codes, pictures, scores."""
+        return self.made_from(len(self.plan.stages))
+
+    def is_current(self, key: str | None) -> bool:
+        """Whether a product with this key was made from the weights that are here.
+
+        Products of runs that were made before there were keys have none; neither have such runs digests of weights.
+        """
+        if key is not None:
+            return key == self.key
+        stages = range(1, len(self.plan.stages) + 1)
+        return all(self.is_finished(number) and self.stage_record(number).get("files") is None for number in stages)
 
     # What stages are trained on
 
@@ -239,15 +277,15 @@ class RunDirectory:
         Encoders that read labels are given those of the data set, or with `labels=False` none.
         """
         chosen = choose_rows(len(self.data), rows, self.plan.seed)
-        labels = labels or not self.chain.needs_labels
+        labels = not self.chain.needs_labels or labels  # weights are read, and so checked, even if the codes are there
         path = self.folder / ("codes.npz" if labels else "codes-without-labels.npz")
-        if path.is_file():
-            with np.load(path, allow_pickle=False) as file:
-                arrays = dict(file)
-            if np.array_equal(arrays["rows"], chosen):
-                return code_table(arrays)
+        kept = kept_codes(path, self.is_current)
+        if kept is not None and np.array_equal(kept["rows"], chosen):
+            return code_table(kept)
         arrays = encode_batches(self.chain, self.batches(chosen, "encoding", labels=labels, show=show))
-        arrays |= {"rows": chosen} | factor_columns(self.data.factors[chosen], self.data.factor_info)
+        arrays |= {"rows": chosen, "key": np.array(self.key)} | factor_columns(
+            self.data.factors[chosen], self.data.factor_info
+        )
         write_arrays(path, arrays)
         return code_table(arrays)
 

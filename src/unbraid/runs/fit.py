@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,14 @@ from unbraid.runs import label_access
 from unbraid.runs.conditioning import stage_inputs
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.plan import differences, unfinished_schedules
+from unbraid.runs.products import checked_weights
+from unbraid.runs.records import read_config, read_stage
 from unbraid.training import checkpoint
 from unbraid.training.batches import BatchSource, TrainingData
 from unbraid.training.loop import Job, train
 from unbraid.training.machine import Machine, environment
-from unbraid.util.files import check_folder, link, read_json, write_json
+from unbraid.util.files import check_folder, clean_partial, copy, file_digest, link, write_json
+from unbraid.util.lock import locked
 from unbraid.util.schema import to_json
 from unbraid.util.tensors import read_tensors
 
@@ -44,9 +48,12 @@ def train_run(run: RunDirectory, machine: Machine, *, show: bool = True, command
     if show:
         for sentence in (*unfinished_schedules(run.plan), *rows_left_out(run)):
             _log.warning(sentence)
-    begin(run, command, machine)
-    for number in range(1, len(run.plan.stages) + 1):
-        train_stage(run, number, machine, show=show)
+    with locked(run.folder):
+        for folder in (run.folder, *run.folder.glob("stage-*")):
+            clean_partial(folder)
+        begin(run, command, machine)
+        for number in range(1, len(run.plan.stages) + 1):
+            train_stage(run, number, machine, show=show)
 
 
 def check_place(folder: Path, data: FactorData) -> None:
@@ -99,8 +106,10 @@ def rows_left_out(run: RunDirectory) -> list[str]:
 def begin(run: RunDirectory, command: str | None, machine: Machine) -> None:
     """Write the configuration, or check that the one which is there is this one."""
     path = run.folder / "config.json"
-    if path.is_file():
-        there = read_json(path)
+    if not (run.folder / "environment.json").exists():
+        write_json(run.folder / "environment.json", environment(machine))
+    if path.exists():
+        there = read_config(run.folder)
         changes = differences({key: there.get(key) for key in run.plan.to_json()}, run.plan.to_json())
         if changes:
             what = "; ".join(changes[:2])
@@ -109,7 +118,6 @@ def begin(run: RunDirectory, command: str | None, machine: Machine) -> None:
     if command is None and run.plan.data["arguments"] is not None:
         command = command_line(run.plan.data, run.plan.stages, run.plan.seed, run.plan.labels)
     write_json(path, run.plan.to_json() | {"command": command})
-    write_json(run.folder / "environment.json", environment(machine))
 
 
 def train_stage(run: RunDirectory, number: int, machine: Machine, *, show: bool = True) -> None:
@@ -117,6 +125,8 @@ def train_stage(run: RunDirectory, number: int, machine: Machine, *, show: bool 
     config, steps = run.plan.stages[number - 1]
     title = f"stage {number} · {config.name}" if len(run.plan.stages) > 1 else config.name
     if run.is_finished(number):
+        checked_weights(run.stage_folder(number), run.stage_record(number), run.plan.key(number))
+        checkpoint.discard(run.stage_folder(number))  # of a process that was killed before it came to that
         _log.info("%s is finished: skipped", title)
         return
     if reuse(run, number):
@@ -127,7 +137,10 @@ def train_stage(run: RunDirectory, number: int, machine: Machine, *, show: bool 
     began = time.monotonic()
     train(job, machine, show=show, title=title)
     tensors, _ = read_tensors(job.folder / checkpoint.WEIGHTS)
-    write_record(run, number, seconds=time.monotonic() - began, parameters=sum(t.numel() for t in tensors.values()))
+    files = {checkpoint.WEIGHTS: {"sha256": file_digest(job.folder / checkpoint.WEIGHTS)}}
+    facts = {"seconds": time.monotonic() - began, "parameters": sum(t.numel() for t in tensors.values())}
+    write_record(run, number, **facts, files=files)
+    checkpoint.discard(job.folder)
 
 
 def write_record(run: RunDirectory, number: int, **facts: Any) -> None:
@@ -139,24 +152,49 @@ def write_record(run: RunDirectory, number: int, **facts: Any) -> None:
     record |= {"labels": label_access.labels_read(run.plan, number, source), "reused_from": None}
     record |= {} if config.reconstructs else {"reconstructs": False}
     write_json(run.stage_folder(number) / "stage.json", record | facts)
+    run.forget(number)
 
 
 def reuse(run: RunDirectory, number: int) -> bool:
-    """Take a finished stage from a run beside this one, if one has the same key."""
-    here = run.stage_folder(number)
+    """Take a finished stage from a run beside this one, if one has the same key; a damaged one is passed over."""
+    here, key = run.stage_folder(number), run.plan.key(number)
     for path in sorted(run.folder.parent.glob("*/stage-*/stage.json")):
-        record = read_json(path)
-        if record.get("key") != run.plan.key(number) or path.parent == here:
+        if path.parent == here:
             continue
-        here.mkdir(parents=True, exist_ok=True)
-        for file in path.parent.iterdir():
-            if file.name != "stage.json" and not file.name.startswith("."):
-                link(file, here / file.name)
+        try:
+            record = read_stage(path.parent)
+            if record.get("key") != key:
+                continue
+            checked_weights(path.parent, record, key)
+            files = take_files(path.parent, here, record, key)
+        except (InputError, OSError) as error:
+            _log.warning("%s is not reused: %s", path.parent, error)
+            continue
         facts = {name: record[name] for name in ("seconds", "parameters")}
-        write_record(run, number, **facts, reused_from=path.parent.parent.name)
+        write_record(run, number, **facts, files=files, reused_from=path.parent.parent.name)
         _log.info("stage %d is the one of %s: reused", number, path.parent.parent)
         return True
     return False
+
+
+def take_files(there: Path, here: Path, record: Mapping[str, Any], key: str) -> dict[str, Mapping[str, Any]]:
+    """Bring a finished stage's files here, and return what stage.json is to say of them.
+
+    Files that are never rewritten are shared by links; the log is copied. y comes with its digest or not at all.
+    """
+    here.mkdir(parents=True, exist_ok=True)
+    recorded = record.get("files") or {checkpoint.WEIGHTS: {"sha256": file_digest(there / checkpoint.WEIGHTS)}}
+    files: dict[str, Mapping[str, Any]] = {}
+    for name, facts in recorded.items():
+        if (there / name).is_file() and file_digest(there / name) == facts["sha256"]:
+            link(there / name, here / name)
+            files[name] = facts
+    for kept in checkpoint.kept(there).values():
+        checked_weights(there, {}, key, kept.name)
+        link(kept, here / kept.name)
+    if (there / "log.jsonl").is_file():
+        copy(there / "log.jsonl", here / "log.jsonl")
+    return files
 
 
 def target_data(data: FactorData, config: MethodConfig) -> FactorData:

@@ -49,6 +49,9 @@ def load(folder: Path, key: str, method: Method, players: Sequence[HasOptimizer]
             continue
         if metadata.get("key") != key:
             continue
+        if not fits(method, _part(tensors, "method/")) or not metadata.get("step", "").isdigit():
+            _log.warning("%r is not a checkpoint of this method. The one before it is used.", str(path))
+            continue
         method.load_state_dict(_part(tensors, "method/"))
         for number, player in enumerate(players):
             _load_optimizer(player, _part(tensors, f"optimizer/{number}/"))
@@ -58,10 +61,27 @@ def load(folder: Path, key: str, method: Method, players: Sequence[HasOptimizer]
 
 
 def finish(folder: Path, key: str, method: Method) -> None:
-    """Write the finished weights; checkpoints are not needed any more."""
-    write_tensors(folder / WEIGHTS, method.state_dict(), {"key": key})
+    """Write the finished weights, all of them finite. Checkpoints stay until the stage's record is written."""
+    weights = method.state_dict()
+    for name, tensor in weights.items():
+        if not torch.isfinite(tensor).all():
+            raise InputError(
+                f"{name} of {type(method).__name__} is not finite after training: lower the learning rate (--adam.lr) "
+                "and choose another --out."
+            )
+    write_tensors(folder / WEIGHTS, weights, {"key": key})
+
+
+def discard(folder: Path) -> None:
+    """Remove the checkpoints of a stage that is finished and recorded."""
     for path in newest_first(folder):
         path.unlink(missing_ok=True)
+
+
+def fits(method: Method, tensors: dict[str, Tensor]) -> bool:
+    """Whether these are weights for this very network: its names and shapes."""
+    wanted = method.state_dict()
+    return wanted.keys() == tensors.keys() and all(tensors[name].shape == wanted[name].shape for name in wanted)
 
 
 def keep(folder: Path, key: str, method: Method, step: int) -> None:

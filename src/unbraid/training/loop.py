@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import signal
 import threading
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any, cast
+from typing import cast
 
 import torch
 from lightning_fabric import Fabric
@@ -23,12 +22,12 @@ from unbraid.core import Method, MethodConfig, Prepares, Terms, Update, build_me
 from unbraid.errors import InputError, Interrupted
 from unbraid.training import checkpoint
 from unbraid.training.batches import BatchSource, TrainingData, mix
+from unbraid.training.log import Log, log_interval
 from unbraid.training.machine import Machine, launch
 from unbraid.util.allocator import keep_freed_memory
 from unbraid.util.progress import Steps
 
 PREPARE_BATCH = 1024
-LOG_POINTS = 200  # lines of log.jsonl that a run should have, at least
 
 
 @dataclass(frozen=True)
@@ -71,6 +70,8 @@ class Player:
 
 def train(job: Job, machine: Machine, *, show: bool = True, title: str = "") -> None:
     """Train a stage and write its `weights.safetensors`; what an earlier call left unfinished is taken up.
+
+    Checkpoints stay until the caller has written down that the stage is finished (`checkpoint.discard`).
 
     With several devices each is a process of its own; what they make reaches the caller through the folder.
     """
@@ -202,53 +203,6 @@ def check_finite(values: dict[str, float], step: int) -> None:
             raise InputError(
                 f"{name} became {value} at step {step + 1}; lower the learning rate (--adam.lr) or the term's weight."
             )
-
-
-def log_interval(steps: int) -> int:
-    """Steps between two lines of the log."""
-    return max(1, min(100, steps // LOG_POINTS))
-
-
-class Log:
-    """`log.jsonl`: a line of figures every few steps. A resumed run drops the lines that it will write again."""
-
-    def __init__(self, path: Path, start: int, *, write: bool) -> None:
-        self.write, self.earlier = write, 0.0
-        if not write:
-            return
-        kept = [line for line in read_log(path) if line["step"] <= start]
-        self.earlier = kept[-1]["seconds"] if kept else 0.0
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.file = path.open("w", encoding="utf-8")
-        self.file.writelines(json.dumps(line) + "\n" for line in kept)
-        self.file.flush()
-
-    def __enter__(self) -> Log:
-        self.began = time.monotonic()
-        return self
-
-    def line(self, step: int, figures: dict[str, float]) -> None:
-        """Add a line, on disk at once."""
-        if self.write:
-            seconds = round(self.earlier + time.monotonic() - self.began, 3)
-            self.file.write(json.dumps({"step": step, "seconds": seconds, **figures}) + "\n")
-            self.file.flush()
-
-    def __exit__(self, *_: object) -> None:
-        if self.write:
-            self.file.close()
-
-
-def read_log(path: Path) -> list[dict[str, Any]]:
-    """The lines of a log; a last line that a kill cut short is left out."""
-    lines = []
-    if path.exists():
-        for text in path.read_text(encoding="utf-8").splitlines():
-            try:
-                lines.append(json.loads(text))
-            except json.JSONDecodeError:
-                break
-    return lines
 
 
 @contextmanager

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -15,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from unbraid.errors import InputError
+from unbraid.util.processes import HOST, is_dead
 
 SECONDS_IN_A_DAY = 24 * 3600
 
@@ -29,11 +32,9 @@ def check_folder(folder: Path) -> None:
 def part_file(path: Path) -> Iterator[Path]:
     """A place to write what becomes `path` only when all of it is on the disk; a failure leaves nothing behind."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    for old in path.parent.glob(f".{path.name}.*.partial"):  # of a process that was killed, not of a neighbour
-        with suppress(OSError):
-            if time.time() - old.stat().st_mtime > SECONDS_IN_A_DAY:
-                old.unlink()
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+    clean_partial(path.parent, path.name)
+    owner = f".{path.name}.{HOST}-{os.getpid()}."
+    handle, name = tempfile.mkstemp(prefix=owner, suffix=".partial", dir=path.parent)
     os.close(handle)
     place = Path(name)
     try:
@@ -46,6 +47,17 @@ def part_file(path: Path) -> Iterator[Path]:
         place.unlink(missing_ok=True)
 
 
+def clean_partial(folder: Path, name: str = "*") -> None:
+    """Remove what processes that were killed have left of unfinished files; a living neighbour keeps its own."""
+    for old in folder.glob(f".{name}.*.partial"):
+        owner = old.name.removesuffix(".partial").rsplit(".", 2)[-2]
+        host, _, process = owner.rpartition("-")
+        with suppress(OSError):
+            dead = host == HOST and process.isdigit() and is_dead(int(process))
+            if dead or time.time() - old.stat().st_mtime > SECONDS_IN_A_DAY:
+                old.unlink()
+
+
 @contextmanager
 def complete_file(path: Path) -> Iterator[Path]:
     """The same for a file of a run: a full disk or a missing permission is said in a sentence."""
@@ -53,10 +65,15 @@ def complete_file(path: Path) -> Iterator[Path]:
         with part_file(path) as place:
             yield place
     except OSError as error:
-        raise InputError(
-            f"cannot write {str(path)!r}: {error.strerror or error}. Free some space or permission there, or choose "
-            "another place with --out, then repeat the command: finished work is kept."
-        ) from error
+        raise cannot_write(path, error) from error
+
+
+def cannot_write(path: Path, error: OSError) -> InputError:
+    """The sentence for a disk that is full or a place that may not be written to."""
+    return InputError(
+        f"cannot write {str(path)!r}: {error.strerror or error}. Free some space or permission there, or choose "
+        "another place with --out, then repeat the command: finished work is kept."
+    )
 
 
 def write_bytes(path: Path, content: bytes) -> Path:
@@ -79,10 +96,29 @@ def write_json(path: Path, value: Any) -> None:
 
 def read_json(path: Path) -> Any:
     """Read a JSON file, or say which file is broken."""
+    check_regular(path)
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{str(path)!r} cannot be read as JSON ({error}); delete it and start again.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"{str(path)!r} cannot be read as JSON ({error}); delete it and repeat the step that wrote it."
+        ) from error
+
+
+def check_regular(path: Path) -> None:
+    """Refuse what is not a plain file: reading a pipe would wait forever, a device would never end."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise InputError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+    if not stat.S_ISREG(mode):
+        raise InputError(f"{str(path)!r} is not a plain file: put one in its place.")
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a file's content."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
@@ -91,14 +127,19 @@ def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
         np.savez(file, **arrays)
 
 
+def copy(source: Path, target: Path) -> None:
+    """A file of its own with the same content."""
+    with complete_file(target) as place:
+        shutil.copyfile(source, place)
+
+
 def link(source: Path, target: Path) -> None:
-    """The same file at another place, without a copy where the disk allows it."""
+    """The same file at another place, without a copy where the disk allows it: for files that are never rewritten."""
     target.unlink(missing_ok=True)
     try:
         os.link(source, target)
     except OSError:
-        with complete_file(target) as place:
-            shutil.copyfile(source, place)
+        copy(source, target)
 
 
 def _umask() -> int:

@@ -26,7 +26,7 @@ from unbraid.papers import tables
 from unbraid.papers.measures import chains
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.training.batches import as_network_input, as_stored, mix
-from unbraid.training.loop import read_log
+from unbraid.training.log import read_log
 from unbraid.util.files import complete_file
 
 BATCH = 250
