@@ -19,7 +19,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk in memory that can be made as small as one likes."""
     mount = tmp_path / "disk"
     mount.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(mount)], capture_output=True, check=False)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(mount)], capture_output=True, check=False
+    )
     if done.returncode:
         pytest.skip("a disk of a given size needs the right to mount one")
     yield mount
@@ -36,7 +38,8 @@ def test_disks_of_twenty_sizes(small_disk: Path, squares_npz: Path, made: Path) 
     assert done.returncode == 0, done.stderr[-2000:]  # −7 is SIGBUS
     tried = [json.loads(line) for line in done.stdout.splitlines()]
     straight = [
-        hashlib.sha256((made / stage / "weights.safetensors").read_bytes()).hexdigest() for stage in ("stage-1", "stage-2")
+        hashlib.sha256((made / stage / "weights.safetensors").read_bytes()).hexdigest()
+        for stage in ("stage-1", "stage-2")
     ]
     assert len(tried) == SIZES
     assert sum(one["said"] is not None for one in tried) > SIZES // 2

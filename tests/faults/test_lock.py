@@ -22,7 +22,10 @@ with locked(Path(sys.argv[1])):
 
 def holder(folder: Path, seconds: float) -> subprocess.Popen[str]:
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(folder), str(seconds)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLD, str(folder), str(seconds)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"

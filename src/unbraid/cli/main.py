@@ -13,6 +13,7 @@ from rich.text import Text
 from unbraid._version import __version__
 from unbraid.cli.console import complain, finish, first_sentence, out, print_scores, print_table
 from unbraid.cli.parsers import add_machine, command, machine, whole_number
+from unbraid.cli.streams import make_printable
 from unbraid.errors import InputError, Interrupted, unknown
 
 
@@ -237,6 +238,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code is 0, 2 for bad input, 130 for a run that was asked to stop."""
     words = list(sys.argv[1:] if argv is None else argv)
+    make_printable()
     logging.basicConfig(format="unbraid: %(message)s", level=logging.WARNING)
     logging.getLogger("unbraid").setLevel(logging.INFO)
     if not words or words[0] in ("-h", "--help", "help"):

@@ -11,7 +11,7 @@ import numpy as np
 from unbraid.errors import InputError, nearest
 from unbraid.util.schema import convert
 
-OWN = {"arguments", "pack_as", "name"}  # what loaders tell one another, and users do not
+OWN = {"arguments", "pack_as", "name", "value_names"}  # what loaders tell one another, and users do not
 
 
 def checked(name: str, arguments: Mapping[str, Any], *loaders: Callable[..., Any]) -> dict[str, Any]:

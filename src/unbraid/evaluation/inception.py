@@ -83,7 +83,7 @@ def load_network(path: Path) -> tuple[Network, str]:
         raise InputError(f"{str(path)!r} is damaged: its sha256 is {identity[:8]}…, not {expected[:8]}…; get it again.")
     try:
         if zipfile.is_zipfile(path) and any("code/" in name for name in zipfile.ZipFile(path).namelist()):
-            return torch.jit.load(path, map_location="cpu").eval(), identity
+            return guarded(torch.jit.load(path, map_location="cpu").eval(), path), identity
         network = Inception()
         weights = torch.load(path, map_location="cpu", weights_only=True)
         kept = {name: value for name, value in weights.items() if not name.startswith(("fc.", "AuxLogits."))}
@@ -93,14 +93,31 @@ def load_network(path: Path) -> tuple[Network, str]:
     return network.eval(), identity
 
 
+def guarded(network: Network, path: Path) -> Network:
+    """A network of someone's own, refused in a sentence if it does not map images to features."""
+
+    def checked(x: Tensor) -> Tensor:
+        try:
+            found = network(x)
+        except Exception as error:  # whatever a foreign network raises
+            why = (str(error).strip() or type(error).__name__).splitlines()[-1]
+            raise InputError(f"{str(path)!r} does not take images [n, 3, 299, 299] ({why}): give Inception.") from error
+        if not isinstance(found, Tensor) or found.ndim < 2 or len(found) != len(x) or not torch.isfinite(found).all():
+            raise InputError(f"{str(path)!r} does not give finite features [n, feature] of images: give Inception.")
+        return found
+
+    return checked
+
+
 def cached_features(
     network: Network, identity: str, run: RunDirectory, rows: NDArray[np.int64], show: bool
 ) -> NDArray[np.float32]:
     """Features of the data set's own images, kept beside the data."""
     key = digest([identity, run.data.fingerprint, rows.tolist()])
     path = cache.folder() / "features" / f"{key}.npy"
-    if path.is_file():
-        return np.load(path, allow_pickle=False)  # type: ignore[no-any-return]
+    kept = cache.opened(path)
+    if kept is not None and kept.ndim == 2 and len(kept) == len(rows):
+        return kept
     found = features(network, run.data.observations[rows], "features of the data", show)
     with complete_file(path) as place, place.open("wb") as file:
         np.save(file, found)

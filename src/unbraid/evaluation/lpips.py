@@ -28,7 +28,7 @@ def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, la
     stages = outputs(run, rows, options.show, labels=labels)
     return {
         stage_key("lpips", number, len(stages)): metrics.lpips(
-            distances(network, run.data.observations[rows], stage), seed=run.plan.seed
+            checked_distances(network, run.data.observations[rows], stage, options.lpips), seed=run.plan.seed
         )
         for number, stage in enumerate(stages, 1)
     }
@@ -48,8 +48,22 @@ def load_network(file: Path | None) -> Any:
         )
     try:
         return torch.jit.load(file, map_location="cpu").eval()
-    except RuntimeError as error:
+    except (RuntimeError, ValueError, OSError) as error:
         raise InputError(f"{str(file)!r} is not a TorchScript file ({str(error).splitlines()[0]}).") from error
+
+
+def checked_distances(network: Any, a: NDArray[Any], b: NDArray[Any], file: Path | None) -> NDArray[np.float64]:
+    """The network's distances, or a sentence if it is not one that compares two batches of images."""
+    try:
+        found = distances(network, a, b)
+    except Exception as error:  # whatever a foreign network raises
+        why = (str(error).strip() or type(error).__name__).splitlines()[-1]
+        raise InputError(
+            f"{str(file)!r} does not compare two batches of images ({why}): give another --lpips."
+        ) from error
+    if found.shape != (len(a),) or not np.isfinite(found).all():
+        raise InputError(f"{str(file)!r} does not give one finite distance for each pair: give another --lpips.")
+    return found
 
 
 @torch.inference_mode()

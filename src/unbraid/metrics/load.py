@@ -9,6 +9,7 @@ import numpy as np
 
 from unbraid.errors import InputError
 from unbraid.metrics.table import Table, as_table
+from unbraid.util.arrays import check_archive
 
 _ARRAYS = ("codes", "factors", "log_var", "factor_names", "factor_kinds", "factor_sizes")
 
@@ -23,6 +24,8 @@ def load_table(path: str | Path) -> Table:
     if not path.is_file():
         raise InputError(f"{str(path)!r} is not a file; give a .npz with arrays 'codes' and 'factors'.")
     try:
+        if zipfile.is_zipfile(path):
+            check_archive(path)
         file = np.load(path, allow_pickle=False)
         if not isinstance(file, np.lib.npyio.NpzFile):
             raise InputError(f"{str(path)!r} holds one array; save 'codes' and 'factors' with numpy.savez.")
@@ -34,8 +37,13 @@ def load_table(path: str | Path) -> Table:
             arrays = {name: file[name] for name in _ARRAYS if name in file.files}
     except InputError:
         raise
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile):
+    except Exception:  # broken bytes make a decoder raise anything
         raise InputError(f"{str(path)!r} cannot be read as .npz; save it with numpy.savez.") from None
+    for name in ("factor_names", "factor_kinds", "factor_sizes"):
+        if name in arrays and (
+            arrays[name].ndim != 1 or (name == "factor_sizes" and arrays[name].dtype.kind not in "iuf")
+        ):
+            raise InputError(f"{str(path)!r}: {name} must be a list with one entry for each factor.")
     sizes = arrays.get("factor_sizes")
     return as_table(
         arrays["codes"],

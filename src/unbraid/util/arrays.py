@@ -56,18 +56,30 @@ def _archive(path: Path, remedy: str) -> Iterator[zipfile.ZipFile]:
         Exception
     ) as error:  # broken bytes make a decoder raise anything: zlib's, struct's, zipfile's, NumPy's errors
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"{str(path)!r} cannot be read as .npz ({why}); {remedy}") from error
+        raise InputError(f"{str(path)!r} is not a readable .npz file ({why}); {remedy}") from error
+
+
+def check_archive(path: Path) -> None:
+    """Compare what an `.npz` file announces with what it holds and with the free memory, before anything is unpacked."""
+    with _archive(path, "save it again with numpy.savez.") as archive:
+        _check_growth(path, sum(member.file_size for member in archive.infolist()))
+        for member in archive.infolist():
+            _check_member(archive, member, member.filename.removesuffix(".npy"))
 
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> NDArray[Any]:
+    _check_member(archive, member, name)
+    with archive.open(member) as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def _check_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> None:
     with archive.open(member) as file:
         version = np.lib.format.read_magic(file)
         if version not in HEADERS:
             raise ValueError(f"array {name!r} has the unknown format {version}")
         shape, _, dtype = HEADERS[version](file)
         check_header(shape, dtype, member.file_size, name)
-    with archive.open(member) as file:
-        return np.lib.format.read_array(file, allow_pickle=False)
 
 
 def check_header(shape: tuple[int, ...], dtype: np.dtype[Any], size: int, name: str) -> None:

@@ -28,18 +28,19 @@ def from_arrays(
     standardize: bool | Mapping[str, Sequence[float]] = False,
     arguments: Mapping[str, Any] | None = None,
     pack_as: str | None = None,
+    value_names: Sequence[str] | None = None,
 ) -> FactorData:
     """A data set from arrays or torch tensors.
 
     Images may be [n, h, w], [n, h, w, c] or [n, c, h, w], bytes or floats in [0, 1] (`value_range` for others);
     vectors are [n, value]. `factors` is an array [n] or [n, k] (with `names`) or a mapping from names to columns.
-    `pack_as` names a file of the cache for images that must be converted and are too large for memory.
+    `pack_as` names a file of the cache for images that must be converted and are too large for memory; `value_names` are
+    the names of a vector's values, for messages.
     """
     x = plain(observations)
     record = dict(arguments) if arguments is not None else None
     if x.ndim == 2:
-        vectors = as_vectors(x, name)
-        vectors, statistics = standardized(vectors, standardize, name)
+        vectors, statistics = as_vectors(x, name, standardize, value_names)
         if statistics is not None and record is not None:
             record["standardize"] = statistics
         seen: NDArray[Any] = vectors
@@ -100,28 +101,61 @@ def check_finite(array: NDArray[Any], name: str) -> tuple[float, float]:
     return low, high
 
 
-def as_vectors(x: NDArray[Any], name: str) -> NDArray[np.float32]:
-    """Finite float32 vectors."""
-    check_finite(x, name)
-    vectors: NDArray[np.float32] = x.astype(np.float32, copy=False)
-    return vectors
-
-
-def standardized(
-    x: NDArray[np.float32], standardize: bool | Mapping[str, Sequence[float]], name: str
+def as_vectors(
+    x: NDArray[Any],
+    name: str,
+    standardize: bool | Mapping[str, Sequence[float]] = False,
+    columns: Sequence[str] | None = None,
 ) -> tuple[NDArray[np.float32], dict[str, list[float]] | None]:
-    """Vectors with mean 0 and deviation 1 per value, and the statistics; given statistics are used as they are."""
+    """Finite float32 vectors, and what they were standardised by.
+
+    Standardised first and in double precision: seconds since 1970 or counts of photons lose their digits in float32.
+    """
+    check_finite(x, name)
     if standardize is False:
-        return x, None
+        return as_float32(x, name, columns), None
     if standardize is True:
-        mean, scale = x.mean(0, dtype=np.float64), x.std(0, dtype=np.float64)
-        scale = np.where(scale > 0, scale, 1.0)
+        mean, scale = mean_and_deviation(x)
     else:
         mean, scale = (np.asarray(standardize[key], np.float64) for key in ("mean", "scale"))
         if mean.shape != x.shape[1:] or scale.shape != x.shape[1:]:
             raise InputError(f"{name}: the standardisation is for {mean.size} values, the data has {x.shape[1]}.")
-    vectors = ((x - mean) / scale).astype(np.float32)
+    vectors = np.empty(x.shape, np.float32)
+    for start, block in blocks_of(x):
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = (block.astype(np.float64) - mean) / scale
+        vectors[start : start + len(block)] = as_float32(values, name, columns, start)
     return vectors, {"mean": mean.tolist(), "scale": scale.tolist()}
+
+
+def mean_and_deviation(x: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and standard deviation of each column in double precision; 1 in place of a deviation of 0.
+
+    Values are divided by the column's largest before they are squared, so that no square overflows.
+    """
+    largest = np.maximum(np.abs(x.max(0).astype(np.float64)), np.abs(x.min(0).astype(np.float64)))
+    largest = np.where(largest > 0, largest, 1.0)
+    scaled = x.astype(np.float64) / largest
+    mean, deviation = scaled.mean(0), scaled.std(0)
+    with np.errstate(over="ignore"):
+        return mean * largest, np.where(deviation > 0, deviation * largest, 1.0)
+
+
+def as_float32(
+    values: NDArray[Any], name: str, columns: Sequence[str] | None = None, first: int = 0
+) -> NDArray[np.float32]:
+    """Values in single precision; one that does not fit is an error that names its column and row."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        vectors: NDArray[np.float32] = values.astype(np.float32, copy=False)
+    bad = ~np.isfinite(vectors)
+    if bad.any():
+        row, column = (int(index) for index in np.argwhere(bad)[0])
+        which = f"column {columns[column]!r}" if columns is not None else f"column {column + 1}"
+        raise InputError(
+            f"{name}: {which} holds {float(values[row, column]):g} in row {first + row + 1}, which is beyond what networks "
+            "compute with (3e38): rescale the column or leave it out."
+        )
+    return vectors
 
 
 def channels_last(x: NDArray[Any], name: str, layout: str | None) -> NDArray[Any]:

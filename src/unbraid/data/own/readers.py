@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,8 @@ from unbraid.data.arguments import checked
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.arrays import from_arrays
 from unbraid.errors import InputError, unknown
+from unbraid.util.arrays import check_archive, open_array
+from unbraid.util.files import check_regular
 
 ARRAY_NAMES = ("observations", "images", "imgs", "image", "x", "data", "traces", "signals", "arr_0")
 FACTOR_NAMES = ("factors", "latents_classes", "labels", "targets", "y")
@@ -29,6 +30,8 @@ def load_path(path: Path, /, **arguments: Any) -> FactorData:
         folder = path.is_dir()
     except PermissionError as error:
         raise InputError(f"no permission to read {str(path)!r}; change its permissions.") from error
+    if not folder:
+        check_regular(path)
     loaders = loaders_of("/" if folder else path.suffix.lower())
     if not loaders:
         raise InputError(f"{str(path)!r} is of a kind that cannot be read; give {READABLE}.")
@@ -63,7 +66,7 @@ def loaders_of(suffix: str) -> tuple[Callable[..., FactorData], ...]:
 def load_npy(path: Path, **options: Any) -> FactorData:
     """One array; bytes stay on disk, memory-mapped."""
     try:
-        array = np.load(path, mmap_mode="c", allow_pickle=False).view(np.ndarray)
+        array = open_array(path).view(np.ndarray)
     except PermissionError as error:
         raise InputError(f"no permission to read {str(path)!r}; change its permissions.") from error
     except (ValueError, EOFError, OSError) as error:
@@ -79,6 +82,7 @@ def load_npy(path: Path, **options: Any) -> FactorData:
 def load_npz(path: Path, *, array: str | None = None, factors: str | None = None, **options: Any) -> FactorData:
     """Observations, and factors if there are any, from an archive of arrays."""
     try:
+        check_archive(path)
         with np.load(path, allow_pickle=False) as archive:
             names = archive.files
             key = pick(path, names, array, ARRAY_NAMES, alone=True)
@@ -89,7 +93,7 @@ def load_npz(path: Path, *, array: str | None = None, factors: str | None = None
                 options["names"] = [str(name) for name in archive["factor_names"]]
     except PermissionError as error:
         raise InputError(f"no permission to read {str(path)!r}; change its permissions.") from error
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, KeyError) as error:
+    except Exception as error:  # broken bytes make a decoder raise anything
         if isinstance(error, InputError):
             raise
         if "bject" in str(error):

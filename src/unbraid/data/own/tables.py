@@ -97,6 +97,7 @@ def load_table(
         kinds=kinds,
         name=str(path),
         standardize=standardize,
+        value_names=chosen,
         arguments={} if arguments is None else arguments,
     )
 
