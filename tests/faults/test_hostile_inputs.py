@@ -92,7 +92,7 @@ def test_what_is_announced_beyond_the_memory_is_refused(tmp_path: Path, monkeypa
 
     np.savez(tmp_path / "x.npz", x=np.ones((64, 8)))
     monkeypatch.setattr(arrays, "available_memory", lambda: 1000)
-    with pytest.raises(InputError, match="needs 4,.* bytes unpacked and 1,000 are free"):
+    with pytest.raises(InputError, match=r"needs 4,.* bytes unpacked and 1,000 are free"):
         ub.data.load(tmp_path / "x.npz")
 
 

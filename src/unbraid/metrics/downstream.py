@@ -53,6 +53,9 @@ def downstream(
         spread = x[fit].std(axis=0)
         x = (x - x[fit].mean(axis=0)) / np.where(spread > 1e-12, spread, 1.0)
         labels = [table.groups(f)[0][fit] for f in range(len(table.names))]
+        for name, label in zip(table.names, labels, strict=True):
+            if (label < 0).all():
+                raise InputError(f"factor {name!r} has no known value among the rows to fit on; give more rows.")
         guesses = _mlp(x[fit], labels, x[held], hidden, epochs, seed)
     known = (truth >= 0).astype(np.float64)
     correct = known * (np.stack(guesses, axis=1) == truth)

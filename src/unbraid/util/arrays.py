@@ -60,7 +60,7 @@ def _archive(path: Path, remedy: str) -> Iterator[zipfile.ZipFile]:
 
 
 def check_archive(path: Path) -> None:
-    """Compare what an `.npz` file announces with what it holds and with the free memory, before anything is unpacked."""
+    """Compare what an `.npz` file announces with what it holds and with the free memory; nothing is unpacked."""
     with _archive(path, "save it again with numpy.savez.") as archive:
         _check_growth(path, sum(member.file_size for member in archive.infolist()))
         for member in archive.infolist():

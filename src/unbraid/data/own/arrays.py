@@ -34,8 +34,8 @@ def from_arrays(
 
     Images may be [n, h, w], [n, h, w, c] or [n, c, h, w], bytes or floats in [0, 1] (`value_range` for others);
     vectors are [n, value]. `factors` is an array [n] or [n, k] (with `names`) or a mapping from names to columns.
-    `pack_as` names a file of the cache for images that must be converted and are too large for memory; `value_names` are
-    the names of a vector's values, for messages.
+    `pack_as` names a file of the cache for images that must be converted and are too large for memory, `value_names`
+    the values of a vector, for messages.
     """
     x = plain(observations)
     record = dict(arguments) if arguments is not None else None
@@ -152,7 +152,7 @@ def as_float32(
         row, column = (int(index) for index in np.argwhere(bad)[0])
         which = f"column {columns[column]!r}" if columns is not None else f"column {column + 1}"
         raise InputError(
-            f"{name}: {which} holds {float(values[row, column]):g} in row {first + row + 1}, which is beyond what networks "
+            f"{name}: {which} holds {float(values[row, column]):g} in row {first + row + 1}, beyond what networks "
             "compute with (3e38): rescale the column or leave it out."
         )
     return vectors

@@ -96,7 +96,7 @@ def _curves(path: Path) -> dict[str, tuple[Floats, Floats]]:
     if not path.is_file():
         return {}
     lines: dict[int, Mapping[str, Any]] = {}
-    for text in path.read_text(encoding="utf-8").splitlines():
+    for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             line = json.loads(text)
             lines[int(line["step"])] = line
