@@ -36,6 +36,8 @@ class Score:
 
 def verdict(details: Mapping[str, Any]) -> str:
     """The outcome in words, from what metrics.json holds of it; empty for any other score."""
+    if "error" in details:
+        return f"not computed: {details['error']}"
     if "holds" not in details:
         return ""
     return f"L has rank {details['rank']} of {details['needed']}: {'holds' if details['holds'] else 'does not hold'}"
