@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from unbraid.metrics.keys import HEADS, label_use
+from unbraid.metrics.keys import HEADS, MetricKey
 from unbraid.metrics.score import verdict
 
 out = Console(highlight=False)
@@ -40,8 +40,8 @@ def print_scores(results: Mapping[str, Mapping[str, Any]]) -> None:
         return
     rows: dict[str, dict[bool, str]] = {}
     for name in names:
-        metric, with_labels = label_use(name)
-        rows.setdefault(metric, {})[with_labels] = " ".join(shown(results[name])).removesuffix(" –")
+        key = MetricKey.parse(name)
+        rows.setdefault(str(key.plain), {})[key.reads_labels] = " ".join(shown(results[name])).removesuffix(" –")
     print_table(("metric", *HEADS), [(name, row.get(True, "–"), row.get(False, "–")) for name, row in rows.items()])
 
 
