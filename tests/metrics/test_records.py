@@ -37,6 +37,7 @@ def test_records_say_how_values_are_shown() -> None:
             low, high = shown.range
             assert low is None or high is None or low < high, name
             assert shown.title
+            assert len(shown.description) <= 64, f"{name}: one line on the page"
             assert shown.better in ("higher", "lower", "neither")
         if metric.chance is not None:
             assert (metric.range[0] or 0) <= metric.chance <= (metric.range[1] or 1)

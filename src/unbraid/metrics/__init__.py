@@ -10,6 +10,7 @@ from unbraid.metrics._shared.checks import as_table as as_table
 from unbraid.metrics._shared.features import GaussianStatistics as GaussianStatistics
 from unbraid.metrics._shared.table import Table as Table
 from unbraid.metrics._shared.table import latent_names as latent_names
+from unbraid.metrics._shared.table import stage_prefix as stage_prefix
 from unbraid.metrics.keys import MetricKey as MetricKey
 from unbraid.metrics.load import load_table as load_table
 from unbraid.metrics.mutual_information import mutual_information_matrix as mutual_information_matrix

@@ -62,7 +62,7 @@ register(
     Metric(
         name="beta_score",
         title="β-VAE score",
-        description="which factor a pair shares, by logistic regression on differences of codes",
+        description="which factor pairs share, by logistic regression",
         function=beta_score,
         reference="Higgins et al. 2017",
     )

@@ -184,7 +184,7 @@ register(
     Metric(
         name="dci",
         title="DCI",
-        description="disentanglement from feature importance: each latent predicts one factor",
+        description="whether each latent is important for one factor only",
         function=dci,
         reference="Eastwood & Williams 2018",
         parts={

@@ -185,7 +185,7 @@ register(
     Metric(
         name="elbo_terms",
         title="ELBO terms",
-        description="the KL as index-code MI + total correlation + dimension-wise KL",
+        description="index-code MI + total correlation + dimension-wise KL",
         function=elbo_terms,
         needs=POSTERIOR,
         better="neither",

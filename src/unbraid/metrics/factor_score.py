@@ -96,7 +96,7 @@ register(
     Metric(
         name="factor_score",
         title="FactorVAE score",
-        description="whether the latent that varies least names the factor held fixed, by majority vote",
+        description="whether the latent that varies least names the fixed factor",
         function=factor_score,
         reference="Kim & Mnih 2018, §4",
     )

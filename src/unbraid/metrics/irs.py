@@ -86,7 +86,7 @@ register(
     Metric(
         name="irs",
         title="IRS",
-        description="interventional robustness: whether a latent stays put when other factors change",
+        description="whether a latent stays put when other factors change",
         function=irs,
         reference="Suter et al. 2019",
     )

@@ -70,7 +70,7 @@ register(
     Metric(
         name="mcc",
         title="MCC",
-        description="mean correlation coefficient of factors with the latents assigned to them",
+        description="mean correlation of factors with latents assigned to them",
         function=mcc,
         reference="Hyvärinen & Morioka 2016",
     )

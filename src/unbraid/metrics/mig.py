@@ -86,7 +86,7 @@ register(
     Metric(
         name="mig",
         title="MIG",
-        description="mutual information gap between the two latents that know most of a factor",
+        description="gap between the two latents that know most of a factor",
         function=mig,
         chance=0.0,
         reference="Chen et al. 2018, eq. 7",

@@ -156,7 +156,7 @@ register(
     Metric(
         name="sap",
         title="SAP",
-        description="gap between the two latents that predict a factor best, each by itself",
+        description="gap between the two latents that predict a factor best",
         function=sap,
         chance=0.0,
         reference="Kumar et al. 2018, §3; Locatello et al. 2019",

@@ -59,7 +59,7 @@ register(
     Metric(
         name="z_diff",
         title="Z-diff",
-        description="which factor a pair shares, by linear SVMs, as in DIP-VAE",
+        description="which factor pairs share, by linear SVMs, as in DIP-VAE",
         function=z_diff,
         reference="Kumar et al. 2018, §4",
     )

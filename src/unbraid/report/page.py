@@ -19,7 +19,14 @@ from unbraid.util.files import write_bytes
 
 
 def write_report(run_directory: Path) -> Path:
-    """Write `report.html` into a run directory from the files that are there, and say where it is."""
+    """Write `report.html` into a run directory from the files that are there; no model is loaded.
+
+    Args:
+        run_directory: what `fit` and `evaluate` wrote; only config.json must be there.
+
+    Returns:
+        The page, one file that fetches nothing from elsewhere.
+    """
     run = read_run(Path(run_directory))
     return write_bytes(run.directory / "report.html", render("page.html.j2", **context(run)))
 

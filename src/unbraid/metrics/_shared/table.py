@@ -83,7 +83,7 @@ class Table:
         Returns:
             The table; a file without factors gives one with no factor columns.
         """
-        own = "" if stage == 1 else f"stage-{stage}/"
+        own = stage_prefix(stage)
         codes = matrix(arrays[f"{own}codes"], "codes")
         factors = matrix(arrays["factors"], "factors") if "factors" in arrays else np.zeros((len(codes), 0))
         table = cls.of(
@@ -243,8 +243,23 @@ class Table:
 
 
 def latent_names(count: int) -> tuple[str, ...]:
-    """What latents are called where the model does not say: z1, z2, …"""
+    """What latents are called where the model does not say: z1, z2, …
+
+    Example:
+        >>> latent_names(3)
+        ('z1', 'z2', 'z3')
+    """
     return tuple(f"z{j + 1}" for j in range(count))
+
+
+def stage_prefix(stage: int) -> str:
+    """What stands before the names of a stage's arrays in `codes.npz`; nothing for the first stage.
+
+    Example:
+        >>> stage_prefix(1) + "codes", stage_prefix(2) + "codes"
+        ('codes', 'stage-2/codes')
+    """
+    return "" if stage == 1 else f"stage-{stage}/"
 
 
 def gaussian_kl(means: Array, log_vars: Array) -> Array:

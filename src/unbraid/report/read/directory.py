@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from unbraid.errors import InputError
-from unbraid.metrics import Table
+from unbraid.metrics import Table, stage_prefix
 from unbraid.report.read.content import Array, ClassPrior, Floats, Pictures, RunFiles, Stage, Transfer, as_mapping
 from unbraid.report.read.scores import read_scores
 from unbraid.report.read.titles import readable_title
@@ -104,8 +104,8 @@ def _curves(path: Path) -> dict[str, tuple[Floats, Floats]]:
 
 def _tables(arrays: Mapping[str, Array], stages: int) -> dict[int, Table]:
     """The codes of every stage that has some, beside the factors."""
-    names = {number: "codes" if number == 1 else f"stage-{number}/codes" for number in range(1, max(stages, 1) + 1)}
-    there = [number for number, name in names.items() if name in arrays and arrays[name].ndim == 2]
+    codes = {number: arrays.get(f"{stage_prefix(number)}codes") for number in range(1, max(stages, 1) + 1)}
+    there = [number for number, array in codes.items() if array is not None and array.ndim == 2]
     return {number: Table.from_arrays(arrays, number) for number in there}
 
 

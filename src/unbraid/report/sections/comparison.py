@@ -59,7 +59,15 @@ class Contest:
 
 
 def write_comparison(run_directories: Sequence[Path], out: Path) -> Path:
-    """Write one self-contained page that sets runs side by side, and say where it is."""
+    """Write one self-contained page that sets runs side by side.
+
+    Args:
+        run_directories: two or more.
+        out: the file to write.
+
+    Returns:
+        The page. No run is called better than another unless all are of the same data.
+    """
     if len(run_directories) < 2:
         raise InputError("a comparison needs at least two run directories; give more, or use `unbraid report RUN`.")
     runs = [read_run(Path(directory)) for directory in run_directories]
