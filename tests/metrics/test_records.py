@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,17 +16,17 @@ from unbraid.metrics.score import Score
 from .conftest import random_table
 
 
-def function_of(metric: m.Metric) -> object:
+def function_of(metric: m.Metric) -> Callable[..., Any]:
     return metric.function.func if isinstance(metric.function, partial) else metric.function
 
 
 @pytest.mark.parametrize("name", list(m.METRICS))
 def test_a_metric_is_a_function_in_the_file_of_its_name(name: str) -> None:
     function = function_of(m.METRICS[name])
-    own = function.__name__  # type: ignore[attr-defined]
+    own = function.__name__
     assert name.startswith(own)
     assert getattr(m, own) is function, "the package's name is the function, not the file"
-    assert Path(inspect.getfile(inspect.unwrap(function))).stem == own  # type: ignore[arg-type]
+    assert Path(inspect.getfile(inspect.unwrap(function))).stem == own
     text = inspect.getdoc(function) or ""
     for part in ("Args:", "Returns:", "Example:\n    >>> "):
         assert part in text, part

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from unbraid import metrics as m
 
 from .conftest import Array, grid
 
-SMALL = {"train": 1000, "test": 500}
+SMALL: dict[str, Any] = {"train": 1000, "test": 500}
 GAPS = [m.mig, partial(m.sap, mode="regression"), partial(m.sap, mode="threshold"), m.sap]
 ALL: list[Callable[..., m.Score]] = [
     *GAPS,

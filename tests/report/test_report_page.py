@@ -10,6 +10,7 @@ import sys
 from functools import lru_cache
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import fabricate
 import numpy as np
@@ -199,7 +200,7 @@ def test_the_papers_setting_and_label_use_are_shown_where_recorded(image_run: Pa
     assert ": labels were read at training, none at test." in html
 
 
-def rewritten(image_run: Path, folder: Path, changes: dict[str, dict[str, object]]) -> Path:
+def rewritten(image_run: Path, folder: Path, changes: dict[str, dict[str, Any]]) -> Path:
     """A copy of the run with entries added to its JSON files."""
     run = shutil.copytree(image_run, folder)
     for name, entries in changes.items():

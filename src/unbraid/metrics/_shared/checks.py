@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unbraid.errors import InputError, unknown
-from unbraid.metrics._shared.bootstrap import REPEATS
+from unbraid.metrics._shared.bootstrap import REPEATS, Array
 from unbraid.metrics._shared.numbers import numbers
 from unbraid.metrics._shared.table import KINDS, Table, matrix
 from unbraid.metrics.score import Score
@@ -32,21 +32,26 @@ def as_table(
     codes: ArrayLike | Table,
     factors: ArrayLike | None = None,
     *,
-    allow_constant: bool = False,
+    names: Sequence[str] | None = None,
+    kinds: Sequence[str] | None = None,
+    sizes: Sequence[float] | None = None,
+    columns: Sequence[str] | None = None,
     log_vars: ArrayLike | None = None,
-    **about: Any,
+    allow_constant: bool = False,
 ) -> Table:
     """Check codes and factors and put them into a `Table`; a `Table` is checked on first use and passed through.
 
     Args:
         codes: mean codes [n, latent], or a `Table`.
         factors: true factors [n, factor] as value indices or values; NaN where a label is missing.
-        allow_constant: let factors with fewer than two known values through.
+        names: of the factors; numbered if left out.
+        kinds: each factor's geometry: `categorical`, `ordinal`, `cyclic` or `continuous`; left out, a column is ordinal
+            if it repeats few values and continuous otherwise.
+        sizes: the period of cyclic factors (their number of values); left out, a discrete one is taken to be evenly
+            spaced and a continuous one to be an angle in radians.
+        columns: names of the latents; z1, z2, … if left out.
         log_vars: log-variances [n, latent] of the posteriors whose means are the codes.
-        **about: `kinds` names each factor's geometry (left out, a column is ordinal if it repeats few values and
-            continuous otherwise); `names` each factor; `columns` each latent (left out, z1, z2, …); `sizes` gives
-            the period of cyclic factors (left out, a discrete one is taken to be evenly spaced and a continuous
-            one to be an angle in radians).
+        allow_constant: let factors with fewer than two known values through.
 
     Returns:
         The table, which every metric takes in place of `codes, factors`.
@@ -56,7 +61,10 @@ def as_table(
         >>> len(table), table.names, table.columns
         (3, ('colour',), ('z1', 'z2'))
     """
-    table = codes if isinstance(codes, Table) else _from_arrays(codes, factors, about)
+    if isinstance(codes, Table):
+        table = codes
+    else:
+        table = Table.of(*_matrices(codes, factors), names=names, kinds=kinds, sizes=sizes, columns=columns)
     if log_vars is not None:
         table = replace(table, log_vars=numbers(log_vars, "log_vars"), memo={})
     table.shared("checked", lambda: _check(table))
@@ -76,13 +84,13 @@ def unlabelled_table(
     return table.with_factors([])
 
 
-def _from_arrays(codes: ArrayLike, factors: ArrayLike | None, about: Any) -> Table:
+def _matrices(codes: ArrayLike, factors: ArrayLike | None) -> tuple[Array, Array]:
     if factors is None:
         raise InputError("factors are missing; give an array [n, k] beside the codes, or a Table.")
     z, v = matrix(codes, "codes"), matrix(factors, "factors")
     if v.shape[1] == 0:
         raise InputError(f"factors have shape {v.shape}; give one row for each observation, [n, columns].")
-    return Table.of(z, v, **about)
+    return z, v
 
 
 def _check(table: Table) -> None:
