@@ -223,7 +223,7 @@ def test_dci_with_one_model_a_factor(mode: str) -> None:
             "num_leaves": 8,
             "max_bin": 63,
         }
-        make = partial(lightgbm.LGBMClassifier, **options, importance_type="gain", n_jobs=1, verbose=-1)
+        make = partial(lightgbm.LGBMClassifier, **options, max_bin=63, importance_type="gain", n_jobs=1, verbose=-1)
     else:
         from sklearn.ensemble import RandomForestClassifier
 
