@@ -10,7 +10,6 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 from torch import Tensor, nn
 
 from unbraid.data.spec import DataSpec as DataSpec
-from unbraid.errors import InputError
 from unbraid.ops.gaussian import DiagonalGaussian
 from unbraid.util.schema import later_option, option
 
@@ -49,22 +48,13 @@ class Terms:
 class Adam:
     """Settings of the Adam optimiser."""
 
-    lr: float = 1e-4
-    beta1: float = 0.9
-    beta2: float = 0.999
-    eps: float = 1e-8
-    end: float = later_option(1.0, "part of lr that is left at the last step; it falls on a straight line")
-
-    def __post_init__(self) -> None:
-        """Refuse what Adam cannot do, and a rate that would grow or change its sign."""
-        for name in ("lr", "eps"):
-            if not getattr(self, name) >= 0:
-                raise InputError(f"adam.{name} is {getattr(self, name):g}; it must be at least 0.")
-        for name in ("beta1", "beta2"):
-            if not 0 <= getattr(self, name) < 1:
-                raise InputError(f"adam.{name} is {getattr(self, name):g}; it must be at least 0 and less than 1.")
-        if not 0 <= self.end <= 1:
-            raise InputError(f"adam.end is {self.end:g}; it is the part of lr that is left at the last step, 0 to 1.")
+    lr: float = option(1e-4, "learning rate", least=0)
+    beta1: float = option(0.9, "decay of the mean of gradients", least=0, below=1)
+    beta2: float = option(0.999, "decay of the mean of squared gradients", least=0, below=1)
+    eps: float = option(1e-8, "added to the divisor", least=0)
+    end: float = later_option(
+        1.0, "part of lr that is left at the last step; it falls on a straight line", least=0, most=1
+    )
 
     def rate(self, progress: float) -> float:
         """The learning rate after this part of training, 0 to 1."""
@@ -211,7 +201,8 @@ class HasClasses(Encodes, Decodes, Protocol):
 class MethodConfig(ABC):
     """What a method is made from; `build` makes it. Frozen, comparable, and plain JSON on disk."""
 
-    name: ClassVar[str]
+    name: ClassVar[str]  # on the command line and in files
+    title: ClassVar[str] = ""  # as people write it, for pages and figures; the name where there is none
     # Where it is published, for lists: authors and year, or a paper of this tool by its method, with the place in it.
     paper: ClassVar[str] = ""
     # A later stage is conditioned on y, the output of the stages before it.
@@ -234,7 +225,7 @@ class MethodConfig(ABC):
     # scored for them.
     replaces_codes: ClassVar[bool] = False
 
-    batch_size: int = option(64, "observations in a training batch, over all devices")
+    batch_size: int = option(64, "observations in a training batch, over all devices", least=1)
 
     @property
     def uses_codes(self) -> bool:
@@ -271,7 +262,7 @@ class LaterStage(MethodConfig, ABC):
     condition: Condition = option(
         "sample", "y from a draw of the earlier codes (sample), their means (mean), or drawn itself too (observation)"
     )
-    draws: int = option(1, "how many y are made for each observation")
+    draws: int = option(1, "how many y are made for each observation", least=1)
 
 
 @runtime_checkable

@@ -49,13 +49,13 @@ class Styles(nn.Module):
         self.styles = nn.Linear(units, 2 * sum(sites))
 
     def forward(self, z: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """(scale, shift), each [b, channel], for each site. Scales are centred at one; `speak_up` makes them vary."""
+        """(scale, shift), each [b, channel], for each site; scales are centred at one."""
         values = self.styles(F.relu(self.hidden(z)))
         scales, shifts = values.chunk(2, dim=1)
         pairs = zip(scales.split(self.sites, dim=1), shifts.split(self.sites, dim=1), strict=True)
         return [(1 + scale, shift) for scale, shift in pairs]
 
-    def speak_up(self) -> None:
+    def init_unit_variance(self) -> None:
         """Start with scales and shifts of variance one, over z ~ N(0, 1) and the weights: four times the deviation."""
         nn.init.kaiming_normal_(self.hidden.weight)
         nn.init.normal_(self.styles.weight, std=self.styles.in_features**-0.5)
@@ -77,7 +77,7 @@ class PlacedStyles(nn.Module):
         pairs = [layer(z).relu().unflatten(1, (2, *site)) for layer, site in zip(self.layers, self.sites, strict=True)]
         return [(pair[:, 0], pair[:, 1]) for pair in pairs]
 
-    def speak_up(self) -> None:
+    def init_unit_variance(self) -> None:
         """Start with functions of z of variance one, before the negative part is cut."""
         for name, values in self.named_parameters():
             if name.endswith("weight"):

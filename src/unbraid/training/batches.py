@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +17,7 @@ from unbraid.data import cache
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.data.label_budget import labelled_rows, shares
 from unbraid.errors import InputError
-
-
-def mix(*parts: int | str) -> int:
-    """A seed for each purpose from the run's seed and the purpose's name or number."""
-    return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest(), "little")
+from unbraid.util.seeds import mix as mix
 
 
 def as_network_input(observations: Tensor, device: torch.device) -> Tensor:

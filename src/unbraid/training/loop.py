@@ -22,10 +22,11 @@ from torch import Tensor, nn
 from unbraid.core import Method, MethodConfig, Prepares, Terms, Update, build_method
 from unbraid.errors import InputError, Interrupted
 from unbraid.training import checkpoint
-from unbraid.training.batches import BatchSource, TrainingData, mix
+from unbraid.training.batches import BatchSource, TrainingData
 from unbraid.training.machine import Machine, launch
 from unbraid.util.allocator import keep_freed_memory
 from unbraid.util.progress import Steps
+from unbraid.util.seeds import mix
 
 PREPARE_BATCH = 1024
 LOG_POINTS = 200  # lines of log.jsonl that a run should have, at least
@@ -43,8 +44,8 @@ class Job:
     folder: Path
 
 
-class Player:
-    """One update with its parameters and optimiser."""
+class UpdateOptimizer:
+    """An update's optimiser and the parameters that it trains."""
 
     def __init__(self, update: Update, method: Method, fabric: Fabric) -> None:
         self.update = update
@@ -55,10 +56,10 @@ class Player:
         )
         self.stepper = cast(torch.optim.Optimizer, fabric.setup_optimizers(self.optimizer))
 
-    def slow(self, progress: float) -> None:
-        """Set the learning rate for this part of training, 0 to 1."""
+    def set_learning_rate(self, step: int, steps: int) -> None:
+        """Set the rate for the step that comes next, of so many in all."""
         for group in self.optimizer.param_groups:
-            group["lr"] = self.update.optimizer.rate(progress)
+            group["lr"] = self.update.optimizer.rate(step / steps)
 
     def step(self, fabric: Fabric, terms: Terms) -> None:
         """Back-propagate into this update's parameters and no others, and step."""
@@ -94,7 +95,7 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
     if fabric.device.type == "cpu":
         keep_freed_memory()
     method = build(job, fabric.device)
-    players = [Player(update, method, fabric) for update in method.updates()]
+    players = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
     source = BatchSource(
         job.data, seed=job.seed, device=fabric.device, rank=fabric.global_rank, world=fabric.world_size
     )
@@ -111,7 +112,7 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
         saved = time.monotonic()
         for step in range(start, job.steps):
             for player in players:
-                player.slow(step / job.steps)
+                player.set_learning_rate(step, job.steps)
             logged = (step + 1) % log_interval(job.steps) == 0 or step == 0
             figures = training_step(fabric, method, players, source, job.seed, step, figures=logged)
             if figures:
@@ -133,7 +134,7 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
 def training_step(
     fabric: Fabric,
     method: Method,
-    players: list[Player],
+    players: list[UpdateOptimizer],
     source: BatchSource,
     seed: int,
     step: int,

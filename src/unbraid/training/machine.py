@@ -37,7 +37,7 @@ class Machine:
     keep: tuple[int, ...] = ()  # steps after which a copy of the weights is kept, for curves over training
 
     def __post_init__(self) -> None:
-        """Refuse what no machine is, and what this one has not."""
+        """Validate settings against PyTorch and this machine."""
         if self.accelerator not in ACCELERATORS:
             raise unknown("device", self.accelerator, ACCELERATORS)
         if not is_there(self.accelerator):

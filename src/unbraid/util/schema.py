@@ -1,12 +1,14 @@
-"""Frozen dataclasses to JSON and back, checked against their annotations."""
+"""Configurations: frozen dataclasses with documented, bounded options; to JSON and back, checked by annotation."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
 import json
+import math
 import types
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -15,14 +17,98 @@ from unbraid.errors import InputError, unknown
 T = TypeVar("T")
 
 
-def option(default: Any, help: str) -> Any:
-    """A configuration field with its default and the line that `unbraid methods NAME` prints for it."""
-    return dataclasses.field(default=default, metadata={"help": help})
+@dataclass(frozen=True)
+class Bounds:
+    """What a number may be. Not a number (NaN) lies within no bounds."""
+
+    least: float | None = None  # at least this
+    above: float | None = None  # greater than this
+    most: float | None = None  # at most this
+    below: float | None = None  # less than this
+
+    def allow(self, number: float) -> bool:
+        """Whether the number lies within the bounds."""
+        return not (
+            math.isnan(number)
+            or (self.least is not None and number < self.least)
+            or (self.above is not None and number <= self.above)
+            or (self.most is not None and number > self.most)
+            or (self.below is not None and number >= self.below)
+        )
+
+    def __str__(self) -> str:
+        """As in "at least 0 and less than 1"."""
+        words = {"at least": self.least, "greater than": self.above, "at most": self.most, "less than": self.below}
+        return " and ".join(f"{word} {limit:g}" for word, limit in words.items() if limit is not None)
 
 
-def later_option(default: Any, help: str) -> Any:
+def option(default: Any, help: str, **bounds: float) -> Any:
+    """A configuration field with its default, its meaning and, for numbers, its bounds.
+
+    Args:
+        default: the value where none is given.
+        help: the line that `unbraid methods NAME` prints for it.
+        **bounds: `least`, `above`, `most`, `below`, as in `Bounds`; of a tuple they hold for each element.
+
+    Returns:
+        A dataclass field. Help and bounds are metadata: neither enters JSON or keys.
+
+    Example:
+        >>> @dataclass(frozen=True)
+        ... class Config:
+        ...     latents: int = option(10, "number of codes", least=1)
+        >>> check_bounds(Config(latents=0))
+        Traceback (most recent call last):
+        unbraid.errors.InputError: --latents of Config must be at least 1, not 0.
+    """
+    metadata = {"help": help} | ({"bounds": Bounds(**bounds)} if bounds else {})
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def later_option(default: Any, help: str, **bounds: float) -> Any:
     """An option that came after runs were made. At its default it is left out of JSON, and they keep their keys."""
-    return dataclasses.field(default=default, metadata={"help": help, "later": True})
+    field = option(default, help, **bounds)
+    return dataclasses.field(default=default, metadata={**field.metadata, "later": True})
+
+
+def with_default(base: type, name: str, default: Any) -> Any:
+    """The option `name` of a base class with another default; what it means and what it may be stay the same.
+
+    Example:
+        >>> @dataclass(frozen=True)
+        ... class Base:
+        ...     batch_size: int = option(64, "observations in a batch", least=1)
+        >>> @dataclass(frozen=True)
+        ... class Small(Base):
+        ...     batch_size: int = with_default(Base, "batch_size", 32)
+        >>> Small().batch_size
+        32
+    """
+    (field,) = (field for field in dataclasses.fields(base) if field.name == name)
+    return dataclasses.field(default=default, metadata=field.metadata)
+
+
+def check_bounds(config: Any) -> None:
+    """Refuse a configuration with a number outside its option's bounds, also within its parts (`--adam.lr`).
+
+    Args:
+        config: a dataclass whose fields were made by `option`.
+
+    Raises:
+        InputError: for the first such number, with the option's name and its bounds.
+    """
+    _check_part(config, "", label(type(config)))
+
+
+def _check_part(config: Any, prefix: str, owner: str) -> None:
+    for field in dataclasses.fields(config):
+        value, place = getattr(config, field.name), prefix + typed(field.name)
+        if dataclasses.is_dataclass(value):
+            _check_part(value, f"{place}.", owner)
+        bounds = field.metadata.get("bounds")
+        for number in value if isinstance(value, tuple) else (value,):
+            if bounds is not None and not bounds.allow(number):
+                raise InputError(f"--{place} of {owner} must be {bounds}, not {number:g}.")
 
 
 def to_json(config: Any) -> Any:

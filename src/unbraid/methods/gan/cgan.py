@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
+from unbraid.methods.options import NetworkOptions
 from unbraid.methods.staged.control_inputs import ControlInputs, GivenFactors
 from unbraid.nets.dcgan import PairCritic, generator
 from unbraid.ops.density_ratio import classification_loss
@@ -19,15 +20,15 @@ from unbraid.util.schema import later_option, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class CGAN(GivenFactors):
+class CGAN(GivenFactors, NetworkOptions):
     """CGAN: a generator of given factors c and noise z side by side."""
 
     name: ClassVar[str] = "cgan"
+    title: ClassVar[str] = "CGAN"
     paper: ClassVar[str] = "Mirza & Osindero 2014"
     reconstructs: ClassVar[bool] = False
-    latents: int = option(10, "number of codes z, standard normal")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's")
+    latents: int = option(10, "number of codes z, standard normal", least=1)
+    critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's", least=0)
     adam: Adam = option(Adam(beta1=0.5), "optimiser of the generator")
     critic_adam: Adam = option(Adam(beta1=0.5), "optimiser of the critic")
 

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Posterior, Terms, Update
+from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
+from unbraid.methods.options import StackOptions
 from unbraid.nets.gan import generator, trunk
 from unbraid.nets.stacks import NetworkName
 from unbraid.ops.density_ratio import classification_loss
@@ -20,18 +21,20 @@ from unbraid.util.schema import option
 
 
 @dataclass(frozen=True, kw_only=True)
-class InfoGAN(MethodConfig):
+class InfoGAN(StackOptions):
     """InfoGAN: a generator whose codes can be read back from what it makes."""
 
     name: ClassVar[str] = "infogan"
+    title: ClassVar[str] = "InfoGAN"
     paper: ClassVar[str] = "Chen et al. 2016"
-    codes: int = option(5, "number of codes, uniform on [−1, 1]")
-    noise: int = option(5, "number of noise variables, which nobody reads back")
-    information: float = option(1.0, "weight λ of the information bound")
-    instance_noise: float = option(0.1, "standard deviation of noise on all images that the critic sees, at the start")
-    noise_steps: int = option(20_000, "steps until the instance noise is gone")
-    network: NetworkName = option("auto", "conv-bn (default for images), conv, conv-celeba, mlp")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
+    codes: int = option(5, "number of codes, uniform on [−1, 1]", least=1)
+    noise: int = option(5, "number of noise variables, which nobody reads back", least=0)
+    information: float = option(1.0, "weight λ of the information bound", least=0)
+    instance_noise: float = option(
+        0.1, "standard deviation of noise on all images that the critic sees, at the start", least=0
+    )
+    noise_steps: int = option(20_000, "steps until the instance noise is gone", least=0)
+    network: NetworkName = option("auto", "conv-bn (for images), conv, conv-celeba, conv-mnist, mlp, conv1d (signals)")
     adam: Adam = option(Adam(lr=2e-4, beta1=0.5), "optimiser of the generator (DCGAN's settings)")
     critic_adam: Adam = option(Adam(lr=2e-4, beta1=0.5), "optimiser of the critic and the recognition network")
 

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
+from unbraid.methods.options import NetworkOptions
 from unbraid.methods.staged.ms_vae import given
 from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network, check_styles
 from unbraid.nets.dcgan import PairCritic
@@ -20,18 +21,18 @@ from unbraid.util.schema import later_option, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class MSGAN(LaterStage):
+class MSGAN(LaterStage, NetworkOptions):
     """MS-GAN: a generator that adds to y the detail that a critic of pairs (x, y) misses.
 
     After `controls` it is the supervised MS-GAN, after `beta-vae` with few latents the unsupervised one.
     """
 
     name: ClassVar[str] = "ms-gan"
+    title: ClassVar[str] = "MS-GAN"
     paper: ClassVar[str] = "MS-VAE, E"
     reconstructs: ClassVar[bool] = False
-    latents: int = option(10, "number of codes z, standard normal")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's")
+    latents: int = option(10, "number of codes z, standard normal", least=1)
+    critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's", least=0)
     styles: StylesOf = later_option("channels", STYLES_OF)
     adam: Adam = option(Adam(beta1=0.5), "optimiser of the generator")
     critic_adam: Adam = option(Adam(beta1=0.5), "optimiser of the critic")
@@ -58,7 +59,7 @@ class MSGANModel(Method):
         self.config, self.is_image = config, data.is_image
         self.generator = adain_network(data.shape, config.latents, config.width, config.styles)
         # The critic sees one image at a time and misses no variety: a z that only hints at the start is never heard.
-        self.generator.styles.speak_up()
+        self.generator.styles.init_unit_variance()
         self.critic = PairCritic(data.shape, data.shape, config.critic_width or config.width)
 
     def make(self, y: Tensor, z: Tensor) -> Tensor:

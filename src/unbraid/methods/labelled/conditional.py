@@ -11,7 +11,8 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from unbraid.core import DataSpec, Method, Posterior
-from unbraid.methods.vae.gaussian import GaussianConfig, check_likelihood
+from unbraid.methods.options import check_likelihood
+from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.nets.critic import SLOPE
 from unbraid.nets.observed import Encoding, ObservedLabels
 from unbraid.nets.stacks import Encoder, decoder, scaled
@@ -27,9 +28,9 @@ class ConditionalConfig(GaussianConfig, ABC):
     uses_labels: ClassVar[bool] = True
     encoder_needs_labels: ClassVar[bool] = True
     standard_prior: ClassVar[bool] = False
-    beta: float = option(1.0, "weight of the KL to the conditional prior (the paper tries 1, 2, 4, 6, 8, 16)")
+    beta: float = option(1.0, "weight of the KL to the conditional prior (the paper tries 1, 2, 4, 6, 8, 16)", least=0)
     encoding: Encoding = option("scaled", "categorical labels as numbers in [0, 1] (the paper's) or one-hot")
-    prior_units: int = option(1000, "units in each of the three layers of the prior's networks, at width 1")
+    prior_units: int = option(1000, "units in each of the three layers of the prior's networks, at width 1", least=1)
 
 
 class ConditionalVAE(Method, ABC):

@@ -21,10 +21,13 @@ class FullVAE(GaussianConfig):
     """FullVAE: a VAE whose first latents are trained to be the labelled factors, one each."""
 
     name: ClassVar[str] = "full-vae"
+    title: ClassVar[str] = "FullVAE"
     paper: ClassVar[str] = "Locatello et al. 2020"
     uses_labels: ClassVar[bool] = True
-    gamma: float = option(1.0, "weight of the cross-entropy between latents and factors (the paper tries 1 to 16)")
-    beta: float = option(1.0, "weight of the KL term")
+    gamma: float = option(
+        1.0, "weight of the cross-entropy between latents and factors (the paper tries 1 to 16)", least=0
+    )
+    beta: float = option(1.0, "weight of the KL term", least=0)
 
     def build(self, data: DataSpec) -> FullVAEModel:
         """The untrained model."""

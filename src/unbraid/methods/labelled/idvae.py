@@ -25,7 +25,7 @@ class DoubleConfig(ConditionalConfig):
     prior_adam: Adam = option(Adam(lr=1e-4, beta1=0.5, beta2=0.9), "optimiser of the VAE over u")
     # With a plain squared error (1) the noise would be wider than labels scaled to [0, 1] are spread, nothing would be
     # worth encoding, and p(z | u) would be the standard normal for every u.
-    label_scale: float = option(0.1, "standard deviation of p(u | z)")
+    label_scale: float = option(0.1, "standard deviation of p(u | z)", above=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +33,7 @@ class IDVAE(DoubleConfig):
     """IDVAE: as IVAE, with a prior p(z | u) that is sufficient and compact because a VAE over u made it."""
 
     name: ClassVar[str] = "idvae"
+    title: ClassVar[str] = "IDVAE"
     paper: ClassVar[str] = "Mita et al. 2021"
     needs_complete_labels: ClassVar[bool] = True
 

@@ -16,6 +16,7 @@ class IVAE(ConditionalConfig):
     """IVAE: a learned prior p(z | u) given labels makes the codes identifiable."""
 
     name: ClassVar[str] = "ivae"
+    title: ClassVar[str] = "IVAE"
     paper: ClassVar[str] = "Khemakhem et al. 2020"
     needs_complete_labels: ClassVar[bool] = True
 

@@ -24,8 +24,9 @@ class SSIVAE(ConditionalConfig):
     """SS-IVAE: IVAE where few observations are labelled; q(u | x) guesses the rest."""
 
     name: ClassVar[str] = "ss-ivae"
+    title: ClassVar[str] = "SS-IVAE"
     paper: ClassVar[str] = "Mita et al. 2021, C"
-    alpha: float = option(1.0, "weight of the supervised term −log q(u | x)")
+    alpha: float = option(1.0, "weight of the supervised term −log q(u | x)", least=0)
 
     def build(self, data: DataSpec) -> SSIVAEModel:
         """The untrained model."""
@@ -37,8 +38,9 @@ class SSIDVAE(DoubleConfig):
     """SS-IDVAE: IDVAE where few observations are labelled; q(u | x) guesses the rest."""
 
     name: ClassVar[str] = "ss-idvae"
+    title: ClassVar[str] = "SS-IDVAE"
     paper: ClassVar[str] = "Mita et al. 2021, C"
-    alpha: float = option(1.0, "weight of the supervised term −log q(u | x)")
+    alpha: float = option(1.0, "weight of the supervised term −log q(u | x)", least=0)
 
     def build(self, data: DataSpec) -> SSIDVAEModel:
         """The untrained model."""

@@ -24,10 +24,11 @@ class SupervisedGuidedVAE(GaussianConfig):
     """Supervised Guided-VAE: latent t tells label t, and the other latents do not."""
 
     name: ClassVar[str] = "guided-vae-supervised"
+    title: ClassVar[str] = "Supervised Guided-VAE"
     paper: ClassVar[str] = "Ding et al. 2020"
     uses_labels: ClassVar[bool] = True
     needs_complete_labels: ClassVar[bool] = True
-    label_weight: float = option(1.0, "weight of excitation and inhibition")
+    label_weight: float = option(1.0, "weight of excitation and inhibition", least=0)
     judge_adam: Adam = option(Adam(), "optimiser of the inhibiting classifiers")
 
     def build(self, data: DataSpec) -> SupervisedGuidedVAEModel:
@@ -50,9 +51,7 @@ class SupervisedGuidedVAEModel(GaussianVAE):
 
     def vae_loss(self, batch: Batch, step: int) -> Terms:
         """−ELBO."""
-        q = self.posterior(batch.x)
-        reconstruction = self.reconstruction(q.rsample(), batch.x)
-        kl = q.kl()
+        _, reconstruction, kl = self.elbo(batch.x)
         return Terms(reconstruction + kl, reconstruction=reconstruction, kl=kl)
 
     def excitation_loss(self, batch: Batch, step: int) -> Terms:
@@ -108,7 +107,7 @@ def without(z: Tensor, latent: int) -> Tensor:
 
 
 def check_labels(config: SupervisedGuidedVAE, data: DataSpec) -> None:
-    """Refuse what cannot work, by name."""
+    """Refuse labels that are missing, continuous, or as many as the latents."""
     if not data.factors:
         raise InputError(f"{config.name} learns from labels; name labelled factors with --label-factors.")
     continuous = [factor.name for factor in data.factors if not factor.size]

@@ -10,32 +10,33 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from unbraid.core import Adam, Batch, Condition, DataSpec, LaterStage, Method, Posterior, Terms, Update
+from unbraid.core import Adam, Batch, Condition, DataSpec, LaterStage, Method, MethodConfig, Posterior, Terms, Update
 from unbraid.errors import InputError
+from unbraid.methods.options import NetworkOptions
 from unbraid.methods.staged.ms_vae import given
 from unbraid.nets.adain import residual_trunk
 from unbraid.nets.from_codes import DecoderFromCodes
 from unbraid.ops.given import Point
-from unbraid.util.schema import option
+from unbraid.util.schema import option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
-class JacobianSupervision(LaterStage):
+class JacobianSupervision(LaterStage, NetworkOptions):
     """Jacobian supervision: an autoencoder that copies its teacher's codes and what changes when they do."""
 
     name: ClassVar[str] = "jacobian"
+    title: ClassVar[str] = "Jacobian supervision"
     paper: ClassVar[str] = "Lezama 2019"
     replaces_codes: ClassVar[bool] = True
     condition: Condition = option(
         "mean", "what is copied: the teacher's mean codes and what it makes of them (mean), or a draw (sample)"
     )
-    latents: int = option(5, "number of codes z beside the teacher's")
-    code_weight: float = option(0.25, "λ_y, weight of the distance from the teacher's codes")
-    difference_weight: float = option(0.1, "λ_diff, weight of the difference of Jacobians")
-    covariance_weight: float = option(1e-3, "λ_xcov, weight of the covariance between old and new codes")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    batch_size: int = option(128, "observations in a training batch, over all devices")
-    adam: Adam = option(Adam(lr=3e-4), "optimiser")
+    latents: int = option(5, "number of codes z beside the teacher's", least=1)
+    code_weight: float = option(0.25, "λ_y, weight of the distance from the teacher's codes", least=0)
+    difference_weight: float = option(0.1, "λ_diff, weight of the difference of Jacobians", least=0)
+    covariance_weight: float = option(1e-3, "λ_xcov, weight of the covariance between old and new codes", least=0)
+    batch_size: int = with_default(MethodConfig, "batch_size", 128)
+    adam: Adam = with_default(NetworkOptions, "adam", Adam(lr=3e-4))
 
     @property
     def uses_codes(self) -> bool:

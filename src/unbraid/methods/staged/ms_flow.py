@@ -10,29 +10,29 @@ import torch
 import zuko
 from torch import Tensor
 
-from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
+from unbraid.core import Batch, DataSpec, LaterStage, Method, MethodConfig, Posterior, Terms, Update
+from unbraid.methods.options import NetworkOptions
 from unbraid.methods.staged.ms_vae import given
 from unbraid.nets.stacks import scaled
 from unbraid.ops import logit_space
 from unbraid.ops.gaussian import DiagonalGaussian
 from unbraid.ops.given import Point
-from unbraid.util.schema import option
+from unbraid.util.schema import option, with_default
 
 UNITS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class MSFlow(LaterStage):
+class MSFlow(LaterStage, NetworkOptions):
     """MS-FLOW: affine couplings that turn noise into x, given y; densities are exact, in logit space for images."""
 
     name: ClassVar[str] = "ms-flow"
+    title: ClassVar[str] = "MS-Flow"
     paper: ClassVar[str] = "MS-VAE, D"
     reconstructs: ClassVar[bool] = False
-    transforms: int = option(5, "number of affine couplings")
-    layers: int = option(1, "hidden layers of each coupling's network, 1000 units each at width 1")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    batch_size: int = option(100, "observations in a training batch, over all devices")
-    adam: Adam = option(Adam(), "optimiser")
+    transforms: int = option(5, "number of affine couplings", least=1)
+    layers: int = option(1, "hidden layers of each coupling's network, 1000 units each at width 1", least=0)
+    batch_size: int = with_default(MethodConfig, "batch_size", 100)
 
     def build(self, data: DataSpec) -> MSFlowModel:
         """The untrained flow."""

@@ -8,30 +8,26 @@ from typing import ClassVar, Literal
 
 from torch import Tensor, nn
 
-from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
+from unbraid.core import Batch, DataSpec, LaterStage, Method, MethodConfig, Posterior, Terms, Update
 from unbraid.errors import InputError
-from unbraid.methods.vae.gaussian import check_likelihood
+from unbraid.methods.options import ObservationOptions, check_likelihood
 from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network, check_styles, residual_trunk
 from unbraid.nets.from_codes import DecoderFromCodes
 from unbraid.ops import likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
-from unbraid.ops.likelihood import Likelihood
-from unbraid.util.schema import later_option, option
+from unbraid.util.schema import later_option, option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
-class MSVAE(LaterStage):
+class MSVAE(LaterStage, ObservationOptions):
     """MS-VAE: a conditional VAE p(x | y, z) that gives back the detail that stage 1 threw away."""
 
     name: ClassVar[str] = "ms-vae"
+    title: ClassVar[str] = "MS-VAE"
     paper: ClassVar[str] = "MS-VAE, §3.2"
-    latents: int = option(5, "number of residual codes z")
-    beta: float = option(1.0, "weight of the KL term")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
-    scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    batch_size: int = option(32, "observations in a training batch, over all devices")
-    adam: Adam = option(Adam(), "optimiser")
+    latents: int = option(5, "number of residual codes z", least=1)
+    beta: float = option(1.0, "weight of the KL term", least=0)
+    batch_size: int = with_default(MethodConfig, "batch_size", 32)
     # Appendix L: M2 is codes+z, M3 is codes, M4 is y; M5 is codes+z and x after a plain VAE, with a greater beta.
     content: Literal["y", "codes", "codes+z"] = option(
         "y", "what the decoder starts from: y; stage 1's codes in its place; or codes and z side by side, without AdaIN"

@@ -15,6 +15,7 @@ class VAE(GaussianConfig):
     """VAE: the evidence lower bound as it is."""
 
     name: ClassVar[str] = "vae"
+    title: ClassVar[str] = "VAE"
     paper: ClassVar[str] = "Kingma & Welling 2014"
 
     def build(self, data: DataSpec) -> BetaVAEModel:
@@ -27,8 +28,9 @@ class BetaVAE(GaussianConfig):
     """β-VAE: the KL to the prior weighs β times."""
 
     name: ClassVar[str] = "beta-vae"
+    title: ClassVar[str] = "β-VAE"
     paper: ClassVar[str] = "Higgins et al. 2017"
-    beta: float = option(4.0, "weight of the KL term")
+    beta: float = option(4.0, "weight of the KL term", least=0)
 
     def build(self, data: DataSpec) -> BetaVAEModel:
         """The untrained model."""
@@ -40,15 +42,13 @@ class BetaVAEModel(GaussianVAE):
 
     def __init__(self, config: GaussianConfig, data: DataSpec, beta: float) -> None:
         super().__init__(config, data)
-        self.beta, self.adam, self.batch_size = beta, config.adam, config.batch_size
+        self.beta = beta
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | z) + β·KL[q(z | x) ‖ p(z)]."""
-        q = self.posterior(batch.x)
-        reconstruction = self.reconstruction(q.rsample(), batch.x)
-        kl = q.kl()
+        _, reconstruction, kl = self.elbo(batch.x)
         return Terms(reconstruction + self.beta * kl, reconstruction=reconstruction, kl=kl)
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""
-        return (Update("vae", self.loss, ("encoder", "decoder"), self.adam, self.batch_size),)
+        return self.update(self.loss)

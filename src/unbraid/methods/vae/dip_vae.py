@@ -22,9 +22,12 @@ class DIPVAEI(GaussianConfig):
     """DIP-VAE-I: penalises the covariance of the posterior means."""
 
     name: ClassVar[str] = "dip-vae-i"
+    title: ClassVar[str] = "DIP-VAE-I"
     paper: ClassVar[str] = "Kumar et al. 2018"
-    off_diagonal: float = option(10.0, "weight λ_od of squared covariances")
-    diagonal: float = option(100.0, "weight λ_d of variances' squared distance from 1 (10·λ_od; 50·λ_od on CelebA)")
+    off_diagonal: float = option(10.0, "weight λ_od of squared covariances", least=0)
+    diagonal: float = option(
+        100.0, "weight λ_d of variances' squared distance from 1 (10·λ_od; 50·λ_od on CelebA)", least=0
+    )
 
     def build(self, data: DataSpec) -> DIPVAEIModel:
         """The untrained model."""
@@ -36,10 +39,11 @@ class DIPVAEII(GaussianConfig):
     """DIP-VAE-II: penalises the covariance of the codes, and (optionally) their third central moments."""
 
     name: ClassVar[str] = "dip-vae-ii"
+    title: ClassVar[str] = "DIP-VAE-II"
     paper: ClassVar[str] = "Kumar et al. 2018"
-    off_diagonal: float = option(5.0, "weight λ_od of squared covariances")
-    diagonal: float = option(5.0, "weight λ_d of variances' squared distance from 1 (λ_od; λ_od/2 on CelebA)")
-    third_moments: float = option(0.0, "weight λ_3 of the squared third central moments (200 on dSprites)")
+    off_diagonal: float = option(5.0, "weight λ_od of squared covariances", least=0)
+    diagonal: float = option(5.0, "weight λ_d of variances' squared distance from 1 (λ_od; λ_od/2 on CelebA)", least=0)
+    third_moments: float = option(0.0, "weight λ_3 of the squared third central moments (200 on dSprites)", least=0)
 
     def build(self, data: DataSpec) -> DIPVAEIIModel:
         """The untrained model."""
@@ -53,9 +57,7 @@ class DIPVAEIModel(GaussianVAE):
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """−ELBO + λ_od·Σ_{i≠j} Cov[μ]ᵢⱼ² + λ_d·Σᵢ (Cov[μ]ᵢᵢ − 1)²."""
-        q = self.posterior(batch.x)
-        reconstruction = self.reconstruction(q.rsample(), batch.x)
-        kl = q.kl()
+        q, reconstruction, kl = self.elbo(batch.x)
         cov = covariance(q.mean)
         off, diagonal = off_diagonal_penalty(cov), unit_diagonal_penalty(cov)
         total = reconstruction + kl + self.config.off_diagonal * off + self.config.diagonal * diagonal
@@ -63,7 +65,7 @@ class DIPVAEIModel(GaussianVAE):
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""
-        return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)
+        return self.update(self.loss)
 
 
 class DIPVAEIIModel(GaussianVAE):
@@ -73,9 +75,7 @@ class DIPVAEIIModel(GaussianVAE):
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """−ELBO + λ_od·Σ_{i≠j} Cov[z]ᵢⱼ² + λ_d·Σᵢ (Cov[z]ᵢᵢ − 1)² + λ_3·(squared third central moments of q(z))."""
-        q = self.posterior(batch.x)
-        reconstruction = self.reconstruction(q.rsample(), batch.x)
-        kl = q.kl()
+        q, reconstruction, kl = self.elbo(batch.x)
         cov = aggregate_covariance(q.mean, q.log_var)
         off, diagonal = off_diagonal_penalty(cov), unit_diagonal_penalty(cov)
         third = aggregate_third_moments(q.mean, q.log_var).square().sum()
@@ -92,4 +92,4 @@ class DIPVAEIIModel(GaussianVAE):
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""
-        return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)
+        return self.update(self.loss)

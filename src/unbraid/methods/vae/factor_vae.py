@@ -19,10 +19,11 @@ class FactorVAE(GaussianConfig):
     """FactorVAE: total correlation, as a critic sees it, weighs γ times."""
 
     name: ClassVar[str] = "factor-vae"
+    title: ClassVar[str] = "FactorVAE"
     paper: ClassVar[str] = "Kim & Mnih 2018"
-    gamma: float = option(35.0, "weight of the total correlation")
-    critic_units: int = option(1000, "units in each of the critic's layers, at width 1")
-    critic_layers: int = option(6, "hidden layers of the critic")
+    gamma: float = option(35.0, "weight of the total correlation", least=0)
+    critic_units: int = option(1000, "units in each of the critic's layers, at width 1", least=1)
+    critic_layers: int = option(6, "hidden layers of the critic", least=0)
     critic_adam: Adam = option(Adam(lr=1e-4, beta1=0.5, beta2=0.9), "optimiser of the critic")
 
     def build(self, data: DataSpec) -> FactorVAEModel:

@@ -25,13 +25,14 @@ class FlowBetaTCVAE(GaussianConfig):
     """β-TCVAE whose prior learns the shape of each latent; α = 0 and other γ are its ablations."""
 
     name: ClassVar[str] = "beta-tcvae-flow"
+    title: ClassVar[str] = "β-TCVAE with a flow prior"
     paper: ClassVar[str] = "Chen et al. 2018, C.2"
     standard_prior: ClassVar[bool] = False
-    beta: float = option(6.0, "weight of the total correlation")
-    alpha: float = option(1.0, "weight of the index-code mutual information")
-    gamma: float = option(1.0, "weight of the dimension-wise KL")
+    beta: float = option(6.0, "weight of the total correlation", least=0)
+    alpha: float = option(1.0, "weight of the index-code mutual information", least=0)
+    gamma: float = option(1.0, "weight of the dimension-wise KL", least=0)
     estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
-    depth: int = option(32, "flows in a row for each latent")
+    depth: int = option(32, "flows in a row for each latent", least=1)
 
     def build(self, data: DataSpec) -> FlowBetaTCVAEModel:
         """The untrained model."""
@@ -111,4 +112,4 @@ class FlowBetaTCVAEModel(GaussianVAE):
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder, decoder and prior."""
-        return (Update("vae", self.loss, ("encoder", "decoder", "flow"), self.config.adam, self.config.batch_size),)
+        return self.update(self.loss, "flow")
