@@ -1,4 +1,4 @@
-"""The contracts: what a method is, what it is given and what it returns."""
+"""The contracts: what a method is, what it receives and what it returns."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from torch import Tensor, nn
 
 from unbraid.data.spec import DataSpec as DataSpec
 from unbraid.ops.gaussian import DiagonalGaussian
+from unbraid.ops.mixture import GaussianModes
+from unbraid.ops.posterior import Posterior as Posterior
 from unbraid.util.schema import later_option, option
 
 
@@ -77,20 +79,6 @@ class Update:
     batch_size: int
     stream: Stream = "train"
     repeats: int = 1
-
-
-class Posterior(Protocol):
-    """A distribution over codes given observations."""
-
-    @property
-    def mean(self) -> Tensor:
-        """The code that represents the observation, [b, latent]."""
-
-    def rsample(self) -> Tensor:
-        """A draw through which gradients flow, [b, latent]."""
-
-    def kl_per_latent(self) -> Tensor:
-        """How far each latent is from its prior, [b, latent]: what it says of the observation, in nats."""
 
 
 class Method(nn.Module, ABC):
@@ -163,15 +151,6 @@ class HasConditionalPrior(Protocol):
         """p(z | u) for labels [n, factor] as they stand in the data set, all of them known; mean and log_var [n, z]."""
 
 
-@dataclass(frozen=True)
-class ClassModes:
-    """The prior of one discrete variable's codes: a mixture with a Gaussian mode for every class."""
-
-    shares: Tensor  # [class] p(c)
-    mean: Tensor  # [class, code] of p(u | c)
-    log_var: Tensor  # [class, code] of p(u | c)
-
-
 @runtime_checkable
 class HasClasses(Encodes, Decodes, Protocol):
     """A method that names classes: discrete variables c, each with codes of its own among `u`, and the rest in `z`.
@@ -190,7 +169,7 @@ class HasClasses(Encodes, Decodes, Protocol):
     def classify(self, x: Tensor) -> list[Tensor]:
         """q(c | x) for each discrete variable, [b, class]."""
 
-    def class_modes(self, variable: int) -> ClassModes:
+    def class_modes(self, variable: int) -> GaussianModes:
         """The learned prior of this variable's codes."""
 
     def class_codes(self, variable: int, classes: Tensor) -> Tensor:
@@ -205,15 +184,15 @@ class MethodConfig(ABC):
     title: ClassVar[str] = ""  # as people write it, for pages and figures; the name where there is none
     # Where it is published, for lists: authors and year, or a paper of this tool by its method, with the place in it.
     paper: ClassVar[str] = ""
-    # A later stage is conditioned on y, the output of the stages before it.
+    # Whether it is a later stage: one that is conditioned on y, the output of the stages before it.
     conditional: ClassVar[bool] = False
-    # Whether training reads labels: only then is it given any, and only then is the label budget part of its key.
+    # Whether training reads labels: only then does it see any, and only then is the label budget part of its key.
     uses_labels: ClassVar[bool] = False
     # Whether labels are read only of observations of which all are known: a budget is then spent on those.
     needs_complete_labels: ClassVar[bool] = False
     # Whether the codes are labels, read off and not inferred: where one is missing there is no code.
     codes_are_labels: ClassVar[bool] = False
-    # Whether `encode` reads labels where it is given them. Declared here, and shown in every table: such a method is
+    # Whether `encode` reads labels where there are any. Declared here, and shown in every table: such a method is
     # scored with the labels and without, where it must do with what it makes of NaN.
     encoder_needs_labels: ClassVar[bool] = False
     # Whether `decode` of `encode` shows what the codes keep of an observation. A flow inverts whatever it has learned,
@@ -229,7 +208,7 @@ class MethodConfig(ABC):
 
     @property
     def uses_codes(self) -> bool:
-        """Whether a later stage is also given the codes of the stage before, under the key `given`, not only y."""
+        """Whether a later stage reads the codes of the stage before, not only y; `decode` has them under `given`."""
         return False
 
     def required_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -39,6 +39,15 @@ def moments(weights: Tensor, mean: Tensor, log_var: Tensor) -> tuple[Tensor, Ten
 
 
 @dataclass(frozen=True)
+class GaussianModes:
+    """A mixture prior: a diagonal Gaussian for every mode, and how probable each is."""
+
+    shares: Tensor  # [mode]
+    mean: Tensor  # [mode, latent]
+    log_var: Tensor  # [mode, latent]
+
+
+@dataclass(frozen=True)
 class PriorGaussian:
     """q(u | x) with independent latents, beside the Gaussian that stands for its prior."""
 

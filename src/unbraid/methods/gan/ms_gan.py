@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
 from unbraid.methods.options import NetworkOptions
-from unbraid.methods.staged.ms_vae import given
+from unbraid.methods.staged.ms_vae import required_y
 from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network, check_styles
 from unbraid.nets.dcgan import PairCritic
 from unbraid.ops.density_ratio import classification_loss
@@ -73,7 +73,7 @@ class MSGANModel(Method):
 
     def critic_loss(self, batch: Batch, step: int) -> Terms:
         """Tell (x, y) from (G(y, z), y)."""
-        y = given(batch.y)
+        y = required_y(batch.y)
         with torch.no_grad():  # the generator is the other update's
             made = self.make(y, self.noise(y))
         loss, accuracy = classification_loss(self.critic(batch.x, y), self.critic(made, y))
@@ -81,7 +81,7 @@ class MSGANModel(Method):
 
     def generator_loss(self, batch: Batch, step: int) -> Terms:
         """−log D(G(y, z), y), which does not saturate."""
-        y = given(batch.y)
+        y = required_y(batch.y)
         adversarial = F.softplus(-self.critic(self.make(y, self.noise(y)), y)).mean()
         return Terms(adversarial, adversarial=adversarial)
 
@@ -99,4 +99,4 @@ class MSGANModel(Method):
 
     def decode(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """G(y, z)."""
-        return self.make(given(y), codes["z"])
+        return self.make(required_y(y), codes["z"])

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from unbraid.core import Adam, Batch, DataSpec, Terms, Update
 from unbraid.methods.labelled.conditional import ConditionalConfig, ConditionalVAE, kl_rows, prior_network
-from unbraid.methods.labelled.ivae import given_or_mean
+from unbraid.methods.labelled.ivae import labels_or_mean
 from unbraid.nets.frozen import frozen
 from unbraid.nets.stacks import scaled
 from unbraid.ops import likelihood
@@ -65,7 +65,7 @@ class IDVAEModel(ConditionalVAE):
 
     def auxiliary(self, x: Tensor, labels: Tensor | None) -> Tensor:
         """The labels; where there are none, their mean in training, which says nothing about x."""
-        return given_or_mean(self, x, labels)
+        return labels_or_mean(self, x, labels)
 
     def updates(self) -> tuple[Update, ...]:
         """The VAE over u, then the VAE over x, each with its own optimiser."""

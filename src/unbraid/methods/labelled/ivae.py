@@ -40,7 +40,7 @@ class IVAEModel(ConditionalVAE):
 
     def auxiliary(self, x: Tensor, labels: Tensor | None) -> Tensor:
         """The labels; where there are none, their mean in training, which says nothing about x."""
-        return given_or_mean(self, x, labels)
+        return labels_or_mean(self, x, labels)
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder, decoder and prior, on observations whose labels are known."""
@@ -48,7 +48,7 @@ class IVAEModel(ConditionalVAE):
         return (Update("vae", self.loss, trains, self.config.adam, self.config.batch_size, stream="labelled"),)
 
 
-def given_or_mean(method: ConditionalVAE, x: Tensor, labels: Tensor | None) -> Tensor:
+def labels_or_mean(method: ConditionalVAE, x: Tensor, labels: Tensor | None) -> Tensor:
     """u from labels; without them it is dropped, which is to say held at its mean."""
     if labels is None:
         return method.observed.mean.expand(len(x), -1)

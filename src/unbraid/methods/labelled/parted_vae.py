@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from unbraid.core import Adam, Batch, ClassModes, DataSpec, Method, Posterior, Terms, Update
+from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
 from unbraid.errors import InputError
 from unbraid.methods.options import NetworkOptions, ObservationOptions, StackOptions, check_likelihood
 from unbraid.nets.attention import ClassAttention, MixtureModes
@@ -19,7 +19,7 @@ from unbraid.ops import likelihood
 from unbraid.ops.categorical import Categorical, aggregate_kl, entropy
 from unbraid.ops.gaussian import DiagonalGaussian
 from unbraid.ops.masked import mean_where
-from unbraid.ops.mixture import PriorGaussian, kl_to_modes, moments, overlap
+from unbraid.ops.mixture import GaussianModes, PriorGaussian, kl_to_modes, moments, overlap
 from unbraid.ops.schedules import linear
 from unbraid.util.schema import option, with_default
 
@@ -208,10 +208,10 @@ class PartedVAEModel(Method):
         """How many codes u belong to each discrete variable."""
         return self.config.class_latents
 
-    def class_modes(self, variable: int) -> ClassModes:
+    def class_modes(self, variable: int) -> GaussianModes:
         """The learned prior of this variable's codes."""
         modes = self.mode_list[variable]
-        return ClassModes(self.class_shares.split(self.sizes)[variable], modes.mean, modes.log_var)
+        return GaussianModes(self.class_shares.split(self.sizes)[variable], modes.mean, modes.log_var)
 
     def class_codes(self, variable: int, classes: Tensor) -> Tensor:
         """Expected u [n, code] for these classes [n] of one variable, the others being of their likeliest class."""

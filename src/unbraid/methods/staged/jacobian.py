@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from unbraid.core import Adam, Batch, Condition, DataSpec, LaterStage, Method, MethodConfig, Posterior, Terms, Update
 from unbraid.errors import InputError
 from unbraid.methods.options import NetworkOptions
-from unbraid.methods.staged.ms_vae import given
+from unbraid.methods.staged.ms_vae import required_y
 from unbraid.nets.adain import residual_trunk
 from unbraid.nets.from_codes import DecoderFromCodes
 from unbraid.ops.given import Point
@@ -74,7 +74,7 @@ class JacobianSupervisionModel(Method):
         if batch.codes is None:
             raise InputError("jacobian learns from a teacher: name a first stage, as in --method beta-tcvae jacobian.")
         c, z = self.encoder(batch.x).split(self.sizes, dim=1)
-        output, y = self.make(c, z), given(batch.y)
+        output, y = self.make(c, z), required_y(batch.y)
         other = torch.randperm(len(c), device=c.device)  # the pairs: each observation takes over another's c
         reconstruction = F.mse_loss(output, batch.x)
         code = F.mse_loss(c, batch.codes)

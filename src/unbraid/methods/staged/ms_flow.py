@@ -12,7 +12,7 @@ from torch import Tensor
 
 from unbraid.core import Batch, DataSpec, LaterStage, Method, MethodConfig, Posterior, Terms, Update
 from unbraid.methods.options import NetworkOptions
-from unbraid.methods.staged.ms_vae import given
+from unbraid.methods.staged.ms_vae import required_y
 from unbraid.nets.stacks import scaled
 from unbraid.ops import logit_space
 from unbraid.ops.gaussian import DiagonalGaussian
@@ -83,7 +83,7 @@ class MSFlowModel(Method):
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | y)."""
-        density = self.log_density(batch.x, given(batch.y)).mean()
+        density = self.log_density(batch.x, required_y(batch.y)).mean()
         return Terms(-density, log_density=density)
 
     def updates(self) -> tuple[Update, ...]:
@@ -93,7 +93,7 @@ class MSFlowModel(Method):
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """z = f⁻¹(x; y), under the key `z`: a point."""
         standard = (logit_space.enter(x) - self.centre) / self.spread
-        return {"z": Point(self.distribution(given(y)).transform(standard))}
+        return {"z": Point(self.distribution(required_y(y)).transform(standard))}
 
     def prior(self, n: int) -> dict[str, Posterior]:
         """Standard normal noise."""
@@ -101,7 +101,7 @@ class MSFlowModel(Method):
 
     def decode(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """f(z; y)."""
-        standard = self.distribution(given(y)).transform.inv(codes["z"])
+        standard = self.distribution(required_y(y)).transform.inv(codes["z"])
         return logit_space.leave(standard * self.spread + self.centre, self.shape)
 
 

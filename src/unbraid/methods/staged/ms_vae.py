@@ -78,7 +78,7 @@ class MSVAEModel(Method):
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | y, z) + β·KL[q(z | x, y) ‖ p(z)]."""
-        y = given(batch.y)
+        y = required_y(batch.y)
         q = self.posterior(batch.x, y)
         output = self.decoder(y if batch.codes is None else batch.codes, q.rsample())
         reconstruction = likelihood.nll(self.config.likelihood, output, batch.x, self.config.scale)
@@ -91,11 +91,11 @@ class MSVAEModel(Method):
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """q(z | x, y), under the key `z`."""
-        return {"z": self.posterior(x, given(y))}
+        return {"z": self.posterior(x, required_y(y))}
 
     def decode(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """The mean of p(x | y, z)."""
-        content = codes["given"] if self.config.uses_codes else given(y)
+        content = codes["given"] if self.config.uses_codes else required_y(y)
         return likelihood.mean(self.config.likelihood, self.decoder(content, codes["z"]))
 
     def prior(self, n: int) -> dict[str, Posterior]:
@@ -103,8 +103,8 @@ class MSVAEModel(Method):
         return {"z": DiagonalGaussian.standard(n, self.config.latents, next(self.parameters()))}
 
 
-def given(y: Tensor | None) -> Tensor:
-    """y, which a second stage cannot do without."""
+def required_y(y: Tensor | None) -> Tensor:
+    """y, which a later stage cannot do without; a sentence that says so where there is none."""
     if y is None:
         raise InputError("this is a later stage: name a first one, as in --method beta-tcvae ms-vae.")
     return y
