@@ -21,7 +21,15 @@ from unbraid.util.schema import later_option, option
 
 @dataclass(frozen=True, kw_only=True)
 class CGAN(GivenFactors, NetworkOptions):
-    """CGAN: a generator of given factors c and noise z side by side."""
+    """CGAN: a generator of given factors c and noise z side by side.
+
+    Reference:
+        Mirza & Osindero 2014, with the stacks of Radford et al. 2016.
+
+    Example:
+        >>> CGAN().reconstructs
+        False
+    """
 
     name: ClassVar[str] = "cgan"
     title: ClassVar[str] = "CGAN"

@@ -22,7 +22,15 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class InfoGAN(StackOptions):
-    """InfoGAN: a generator whose codes can be read back from what it makes."""
+    """InfoGAN: a generator whose codes can be read back from what it makes.
+
+    Reference:
+        Chen et al. 2016, eq. 6.
+
+    Example:
+        >>> InfoGAN(codes=10).codes
+        10
+    """
 
     name: ClassVar[str] = "infogan"
     title: ClassVar[str] = "InfoGAN"

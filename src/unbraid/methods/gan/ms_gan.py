@@ -25,6 +25,13 @@ class MSGAN(LaterStage, NetworkOptions):
     """MS-GAN: a generator that adds to y the detail that a critic of pairs (x, y) misses.
 
     After `controls` it is the supervised MS-GAN, after `beta-vae` with few latents the unsupervised one.
+
+    Reference:
+        MS-VAE, appendix E.
+
+    Example:
+        >>> MSGAN().conditional
+        True
     """
 
     name: ClassVar[str] = "ms-gan"

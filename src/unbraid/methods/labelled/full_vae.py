@@ -18,7 +18,15 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class FullVAE(GaussianConfig):
-    """FullVAE: a VAE whose first latents are trained to be the labelled factors, one each."""
+    """FullVAE: a VAE whose first latents are trained to be the labelled factors, one each.
+
+    Reference:
+        Locatello et al. 2020; Mita et al. 2021, eq. 8.
+
+    Example:
+        >>> FullVAE().uses_labels
+        True
+    """
 
     name: ClassVar[str] = "full-vae"
     title: ClassVar[str] = "FullVAE"

@@ -30,7 +30,15 @@ class DoubleConfig(ConditionalConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class IDVAE(DoubleConfig):
-    """IDVAE: as IVAE, with a prior p(z | u) that is sufficient and compact because a VAE over u made it."""
+    """IDVAE: as IVAE, with a prior p(z | u) that is sufficient and compact because a VAE over u made it.
+
+    Reference:
+        Mita et al. 2021, eqs. 15 to 17.
+
+    Example:
+        >>> IDVAE().prior_adam.beta1
+        0.5
+    """
 
     name: ClassVar[str] = "idvae"
     title: ClassVar[str] = "IDVAE"

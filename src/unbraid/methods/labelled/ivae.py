@@ -13,7 +13,15 @@ from unbraid.methods.labelled.conditional import ConditionalConfig, ConditionalV
 
 @dataclass(frozen=True, kw_only=True)
 class IVAE(ConditionalConfig):
-    """IVAE: a learned prior p(z | u) given labels makes the codes identifiable."""
+    """IVAE: a learned prior p(z | u) given labels makes the codes identifiable.
+
+    Reference:
+        Khemakhem et al. 2020; Mita et al. 2021, eq. 10.
+
+    Example:
+        >>> IVAE().encoder_needs_labels
+        True
+    """
 
     name: ClassVar[str] = "ivae"
     title: ClassVar[str] = "IVAE"
@@ -49,7 +57,16 @@ class IVAEModel(ConditionalVAE):
 
 
 def labels_or_mean(method: ConditionalVAE, x: Tensor, labels: Tensor | None) -> Tensor:
-    """u from labels; without them it is dropped, which is to say held at its mean."""
+    """u from labels; without them it is dropped, which is to say held at its mean in training.
+
+    Args:
+        method: whose labels these are.
+        x: observations, [b, …].
+        labels: [b, factor], or None.
+
+    Returns:
+        u, [b, value].
+    """
     if labels is None:
         return method.observed.mean.expand(len(x), -1)
     return method.observed(labels)  # type: ignore[no-any-return]

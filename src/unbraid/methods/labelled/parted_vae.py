@@ -29,6 +29,13 @@ class PartedVAE(ObservationOptions, StackOptions):
     """PartedVAE: classes c by attention to class-related codes u, with the rest in codes z; few labels or none.
 
     Weights and capacities are the paper's for dSprites (table 6).
+
+    Reference:
+        Hajimiri et al. 2021, eq. 6 in the form of A.5.
+
+    Example:
+        >>> PartedVAE(classes=(10,)).class_latents
+        1
     """
 
     name: ClassVar[str] = "parted-vae"

@@ -18,7 +18,15 @@ from unbraid.util.schema import option, with_default
 
 @dataclass(frozen=True, kw_only=True)
 class FactorProbe(StackOptions):
-    """Factor probe: a network that reads one discrete factor off an observation."""
+    """Factor probe: a network that reads one discrete factor off an observation.
+
+    Reference:
+        None: it is a measuring device of this library.
+
+    Example:
+        >>> FactorProbe(factor="shape").factor
+        'shape'
+    """
 
     name: ClassVar[str] = "factor-probe"
     title: ClassVar[str] = "Factor probe"

@@ -21,7 +21,15 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class SSIVAE(ConditionalConfig):
-    """SS-IVAE: IVAE where few observations are labelled; q(u | x) guesses the rest."""
+    """SS-IVAE: IVAE where few observations are labelled; q(u | x) guesses the rest.
+
+    Reference:
+        Mita et al. 2021, eqs. 21 to 23, over eq. 10.
+
+    Example:
+        >>> SSIVAE(alpha=5.0).alpha
+        5.0
+    """
 
     name: ClassVar[str] = "ss-ivae"
     title: ClassVar[str] = "SS-IVAE"
@@ -35,7 +43,15 @@ class SSIVAE(ConditionalConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class SSIDVAE(DoubleConfig):
-    """SS-IDVAE: IDVAE where few observations are labelled; q(u | x) guesses the rest."""
+    """SS-IDVAE: IDVAE where few observations are labelled; q(u | x) guesses the rest.
+
+    Reference:
+        Mita et al. 2021, eqs. 21 to 23, over eq. 17.
+
+    Example:
+        >>> SSIDVAE().label_scale
+        0.1
+    """
 
     name: ClassVar[str] = "ss-idvae"
     title: ClassVar[str] = "SS-IDVAE"

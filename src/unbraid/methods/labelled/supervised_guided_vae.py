@@ -21,7 +21,15 @@ JUDGE_UNITS = 32  # of the classifiers of latents, in the authors' code
 
 @dataclass(frozen=True, kw_only=True)
 class SupervisedGuidedVAE(GaussianConfig):
-    """Supervised Guided-VAE: latent t tells label t, and the other latents do not."""
+    """Supervised Guided-VAE: latent t tells label t, and the other latents do not.
+
+    Reference:
+        Ding et al. 2020, §3.3.
+
+    Example:
+        >>> SupervisedGuidedVAE().needs_complete_labels
+        True
+    """
 
     name: ClassVar[str] = "guided-vae-supervised"
     title: ClassVar[str] = "Supervised Guided-VAE"
@@ -86,7 +94,12 @@ class SupervisedGuidedVAEModel(GaussianVAE):
 
 
 def judge(inputs: int, classes: int) -> nn.Sequential:
-    """A small classifier of latents."""
+    """A small classifier of latents.
+
+    Example:
+        >>> judge(9, classes=4)(torch.randn(2, 9)).shape
+        torch.Size([2, 4])
+    """
     return nn.Sequential(
         nn.Linear(inputs, JUDGE_UNITS),
         nn.LeakyReLU(SLOPE),
@@ -102,7 +115,12 @@ def label(batch: Batch, factor: int) -> Tensor:
 
 
 def without(z: Tensor, latent: int) -> Tensor:
-    """All latents but one."""
+    """All latents but one.
+
+    Example:
+        >>> without(torch.tensor([[1.0, 2.0, 3.0]]), 1).tolist()
+        [[1.0, 3.0]]
+    """
     return torch.cat((z[:, :latent], z[:, latent + 1 :]), dim=1)
 
 

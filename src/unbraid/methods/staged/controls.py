@@ -19,7 +19,15 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class Controls(GivenFactors, ObservationOptions, StackOptions):
-    """Given controls: p(y | c) for known factors c, trained to predict the observations or a given target."""
+    """Given controls: p(y | c) for known factors c, trained to predict the observations or a given target.
+
+    Reference:
+        MS-VAE, appendices C and F.1.
+
+    Example:
+        >>> Controls(factors=("azimuth",)).required_labels(("azimuth", "shape"))
+        ('azimuth',)
+    """
 
     name: ClassVar[str] = "controls"
     title: ClassVar[str] = "Given controls"
@@ -35,7 +43,15 @@ class Controls(GivenFactors, ObservationOptions, StackOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class MSControls(GivenFactors, LaterStage, ObservationOptions):
-    """Given controls as a later stage: p(x | c, y), as (B, Y₀) → Y₁ of the pendulum."""
+    """Given controls as a later stage: p(x | c, y), as (B, Y₀) → Y₁ of the pendulum.
+
+    Reference:
+        MS-VAE, appendices C and F.1.
+
+    Example:
+        >>> MSControls().conditional
+        True
+    """
 
     name: ClassVar[str] = "ms-controls"
     title: ClassVar[str] = "Given controls (later stage)"

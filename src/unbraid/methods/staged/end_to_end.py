@@ -19,7 +19,15 @@ from unbraid.util.schema import option, with_default
 
 @dataclass(frozen=True, kw_only=True)
 class EndToEnd(ObservationOptions):
-    """MS-VAE in one go (ablation M1): a VAE that penalises its codes c more than z, which enters by AdaIN."""
+    """MS-VAE in one go (ablation M1): a VAE that penalises its codes c more than z, which enters by AdaIN.
+
+    Reference:
+        MS-VAE, appendix L.1, model M1.
+
+    Example:
+        >>> EndToEnd().residual_latents
+        5
+    """
 
     name: ClassVar[str] = "end-to-end"
     title: ClassVar[str] = "MS-VAE end to end"

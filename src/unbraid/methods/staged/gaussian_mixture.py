@@ -22,7 +22,15 @@ LEAST_VARIANCE = 1e-4
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianMixture(MethodConfig):
-    """Gaussian mixture: fitted by EM before the first step, then refined by gradients of its log-density."""
+    """Gaussian mixture: fitted by EM before the first step, then refined by gradients of its log-density.
+
+    Reference:
+        MS-VAE, appendix D.
+
+    Example:
+        >>> GaussianMixture(components=10).batch_size
+        256
+    """
 
     name: ClassVar[str] = "gaussian-mixture"
     title: ClassVar[str] = "Gaussian mixture"

@@ -22,7 +22,15 @@ from unbraid.util.schema import option, with_default
 
 @dataclass(frozen=True, kw_only=True)
 class JacobianSupervision(LaterStage, NetworkOptions):
-    """Jacobian supervision: an autoencoder that copies its teacher's codes and what changes when they do."""
+    """Jacobian supervision: an autoencoder that copies its teacher's codes and what changes when they do.
+
+    Reference:
+        Lezama 2019, eqs. 4 to 6.
+
+    Example:
+        >>> JacobianSupervision().replaces_codes
+        True
+    """
 
     name: ClassVar[str] = "jacobian"
     title: ClassVar[str] = "Jacobian supervision"
@@ -103,6 +111,21 @@ class JacobianSupervisionModel(Method):
 
 
 def cross_covariance(c: Tensor, z: Tensor) -> Tensor:
-    """½ Σᵢⱼ Cov(cᵢ, zⱼ)² over the batch (Cheung et al. 2014, eq. 3)."""
+    """½ Σᵢⱼ Cov(cᵢ, zⱼ)² over the batch.
+
+    Args:
+        c: [b, code].
+        z: [b, other code].
+
+    Returns:
+        One number; zero where no code of one varies with a code of the other.
+
+    Reference:
+        Cheung et al. 2014, eq. 3.
+
+    Example:
+        >>> cross_covariance(torch.tensor([[-1.0], [1.0]]), torch.tensor([[-2.0], [2.0]])).item()
+        2.0
+    """
     matrix = (c - c.mean(0)).T @ (z - z.mean(0)) / len(c)
     return 0.5 * matrix.square().sum()

@@ -24,7 +24,15 @@ UNITS = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class MSFlow(LaterStage, NetworkOptions):
-    """MS-FLOW: affine couplings that turn noise into x, given y; densities are exact, in logit space for images."""
+    """MS-FLOW: affine couplings that turn noise into x, given y; densities are exact, in logit space for images.
+
+    Reference:
+        MS-VAE, appendix D; Dinh et al. 2017.
+
+    Example:
+        >>> MSFlow(transforms=5).reconstructs
+        False
+    """
 
     name: ClassVar[str] = "ms-flow"
     title: ClassVar[str] = "MS-Flow"
@@ -106,9 +114,19 @@ class MSFlowModel(Method):
 
 
 def log_density(mixture_log_weights: Tensor, centres: Tensor, flow: MSFlowModel, x: Tensor) -> tuple[Tensor, Tensor]:
-    """log p(x) = log Σₖ πₖ p(x | yₖ), [b], exactly, and the component that explains each x best, [b].
+    """log p(x) = log Σₖ πₖ p(x | yₖ) of a mixture and the flow that follows it, exactly.
 
-    `centres` [component, …] are the y that the first stage makes of each component.
+    Args:
+        mixture_log_weights: log πₖ, [component].
+        centres: the y that the first stage makes of each component, [component, …].
+        flow: the trained second stage.
+        x: observations, [b, …].
+
+    Returns:
+        log p(x), [b], and the component that explains each x best, [b].
+
+    Reference:
+        MS-VAE, appendix D.
     """
     t = logit_space.enter_noisily(x)
     each = [flow.log_density_at(t, y.expand(len(x), *y.shape)) for y in centres]

@@ -20,7 +20,15 @@ from unbraid.util.schema import later_option, option, with_default
 
 @dataclass(frozen=True, kw_only=True)
 class MSVAE(LaterStage, ObservationOptions):
-    """MS-VAE: a conditional VAE p(x | y, z) that gives back the detail that stage 1 threw away."""
+    """MS-VAE: a conditional VAE p(x | y, z) that gives back the detail that stage 1 threw away.
+
+    Reference:
+        MS-VAE, §3.2; `content` and `encoder_sees` are the ablations of appendix L.
+
+    Example:
+        >>> MSVAE(content="codes").uses_codes
+        True
+    """
 
     name: ClassVar[str] = "ms-vae"
     title: ClassVar[str] = "MS-VAE"
@@ -104,7 +112,13 @@ class MSVAEModel(Method):
 
 
 def required_y(y: Tensor | None) -> Tensor:
-    """y, which a later stage cannot do without; a sentence that says so where there is none."""
+    """y, which a later stage cannot do without; a sentence that says so where there is none.
+
+    Example:
+        >>> import torch
+        >>> required_y(torch.zeros(1)).item()
+        0.0
+    """
     if y is None:
         raise InputError("this is a later stage: name a first one, as in --method beta-tcvae ms-vae.")
     return y

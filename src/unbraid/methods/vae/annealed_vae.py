@@ -13,7 +13,15 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class AnnealedVAE(GaussianConfig):
-    """AnnealedVAE: the KL is held at a capacity that grows linearly."""
+    """AnnealedVAE: the KL is held at a capacity that grows linearly.
+
+    Reference:
+        Burgess et al. 2018, eq. 8.
+
+    Example:
+        >>> AnnealedVAE(capacity=10.0).capacity
+        10.0
+    """
 
     name: ClassVar[str] = "annealed-vae"
     title: ClassVar[str] = "AnnealedVAE"

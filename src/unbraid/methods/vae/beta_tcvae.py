@@ -18,7 +18,15 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class BetaTCVAE(GaussianConfig):
-    """β-TCVAE: index-code information, total correlation and dimension-wise KL, weighed one by one."""
+    """β-TCVAE: index-code information, total correlation and dimension-wise KL, weighed one by one.
+
+    Reference:
+        Chen et al. 2018, eq. 5.
+
+    Example:
+        >>> BetaTCVAE(beta=6.0).beta
+        6.0
+    """
 
     name: ClassVar[str] = "beta-tcvae"
     title: ClassVar[str] = "β-TCVAE"

@@ -12,7 +12,15 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class VAE(GaussianConfig):
-    """VAE: the evidence lower bound as it is."""
+    """VAE: the evidence lower bound as it is.
+
+    Reference:
+        Kingma & Welling 2014, eq. 10.
+
+    Example:
+        >>> VAE(latents=6).latents
+        6
+    """
 
     name: ClassVar[str] = "vae"
     title: ClassVar[str] = "VAE"
@@ -25,7 +33,15 @@ class VAE(GaussianConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class BetaVAE(GaussianConfig):
-    """β-VAE: the KL to the prior weighs β times."""
+    """β-VAE: the KL to the prior weighs β times.
+
+    Reference:
+        Higgins et al. 2017, eq. 4.
+
+    Example:
+        >>> BetaVAE(beta=8.0).beta
+        8.0
+    """
 
     name: ClassVar[str] = "beta-vae"
     title: ClassVar[str] = "β-VAE"

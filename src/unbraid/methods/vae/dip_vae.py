@@ -19,7 +19,15 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class DIPVAEI(GaussianConfig):
-    """DIP-VAE-I: penalises the covariance of the posterior means."""
+    """DIP-VAE-I: penalises the covariance of the posterior means.
+
+    Reference:
+        Kumar et al. 2018, eq. 6.
+
+    Example:
+        >>> DIPVAEI().diagonal
+        100.0
+    """
 
     name: ClassVar[str] = "dip-vae-i"
     title: ClassVar[str] = "DIP-VAE-I"
@@ -36,7 +44,15 @@ class DIPVAEI(GaussianConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class DIPVAEII(GaussianConfig):
-    """DIP-VAE-II: penalises the covariance of the codes, and (optionally) their third central moments."""
+    """DIP-VAE-II: penalises the covariance of the codes, and (optionally) their third central moments.
+
+    Reference:
+        Kumar et al. 2018, eq. 7.
+
+    Example:
+        >>> DIPVAEII(third_moments=200.0).third_moments
+        200.0
+    """
 
     name: ClassVar[str] = "dip-vae-ii"
     title: ClassVar[str] = "DIP-VAE-II"

@@ -16,7 +16,15 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class FactorVAE(GaussianConfig):
-    """FactorVAE: total correlation, as a critic sees it, weighs γ times."""
+    """FactorVAE: total correlation, as a critic sees it, weighs γ times.
+
+    Reference:
+        Kim & Mnih 2018, eq. 2 and algorithm 2.
+
+    Example:
+        >>> FactorVAE(gamma=10.0).gamma
+        10.0
+    """
 
     name: ClassVar[str] = "factor-vae"
     title: ClassVar[str] = "FactorVAE"

@@ -22,7 +22,15 @@ QUADRATURE = 32  # points of Gauss–Hermite quadrature for the KL to a flow
 
 @dataclass(frozen=True, kw_only=True)
 class FlowBetaTCVAE(GaussianConfig):
-    """β-TCVAE whose prior learns the shape of each latent; α = 0 and other γ are its ablations."""
+    """β-TCVAE whose prior learns the shape of each latent; α = 0 and other γ are its ablations.
+
+    Reference:
+        Chen et al. 2018, eq. 5 with the prior of appendix C.2.
+
+    Example:
+        >>> FlowBetaTCVAE(depth=4).standard_prior
+        False
+    """
 
     name: ClassVar[str] = "beta-tcvae-flow"
     title: ClassVar[str] = "β-TCVAE with a flow prior"

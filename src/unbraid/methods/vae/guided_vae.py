@@ -18,7 +18,15 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class GuidedVAE(GaussianConfig):
-    """Guided-VAE: a second, linear decoder with orthogonal components guides the codes."""
+    """Guided-VAE: a second, linear decoder with orthogonal components guides the codes.
+
+    Reference:
+        Ding et al. 2020, §3.2.
+
+    Example:
+        >>> GuidedVAE(deformation=2).deformation
+        2
+    """
 
     name: ClassVar[str] = "guided-vae"
     title: ClassVar[str] = "Guided-VAE"
@@ -36,7 +44,15 @@ class GuidedVAE(GaussianConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class GuidedBetaTCVAE(GuidedVAE):
-    """Guided-β-TCVAE: the same guidance on β-TCVAE."""
+    """Guided-β-TCVAE: the same guidance on β-TCVAE.
+
+    Reference:
+        Ding et al. 2020, §3.2; Chen et al. 2018, eq. 5.
+
+    Example:
+        >>> GuidedBetaTCVAE().guide
+        0.5
+    """
 
     name: ClassVar[str] = "guided-beta-tcvae"
     title: ClassVar[str] = "Guided-β-TCVAE"

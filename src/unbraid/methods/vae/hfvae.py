@@ -24,7 +24,15 @@ from unbraid.util.schema import option, with_default
 
 @dataclass(frozen=True, kw_only=True)
 class HFVAE(ObservationOptions, StackOptions):
-    """HFVAE: groups of Gaussian codes z and, if wanted, discrete codes c, each of them a group of its own."""
+    """HFVAE: groups of Gaussian codes z and, if wanted, discrete codes c, each of them a group of its own.
+
+    Reference:
+        Esmaeili et al. 2019, §3.
+
+    Example:
+        >>> HFVAE(groups=(2, 2, 6), classes=()).groups
+        (2, 2, 6)
+    """
 
     name: ClassVar[str] = "hfvae"
     title: ClassVar[str] = "HFVAE"

@@ -21,7 +21,15 @@ from unbraid.util.schema import option, with_default
 
 @dataclass(frozen=True, kw_only=True)
 class JointVAE(ObservationOptions, StackOptions):
-    """JointVAE: Gaussian codes z and discrete codes c, whose KLs follow capacities."""
+    """JointVAE: Gaussian codes z and discrete codes c, whose KLs follow capacities.
+
+    Reference:
+        Dupont 2018, eq. 7; the defaults are those of its appendix for dSprites.
+
+    Example:
+        >>> JointVAE(classes=(10,)).classes
+        (10,)
+    """
 
     name: ClassVar[str] = "joint-vae"
     title: ClassVar[str] = "JointVAE"
