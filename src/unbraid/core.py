@@ -32,6 +32,11 @@ class Terms:
 
     A part may be a function, for figures that cost something: it is called on the steps that are logged, before the
     weights change.
+
+    Example:
+        >>> import torch
+        >>> Terms(torch.tensor(3.0), kl=torch.tensor(1.0), slow=lambda: torch.tensor(2.0)).values()
+        {'total': 3.0, 'kl': 1.0, 'slow': 2.0}
     """
 
     __slots__ = ("parts", "total")
@@ -48,7 +53,12 @@ class Terms:
 
 @dataclass(frozen=True)
 class Adam:
-    """Settings of the Adam optimiser."""
+    """Settings of the Adam optimiser.
+
+    Example:
+        >>> Adam(lr=2.0, end=0.5).rate(1.0)
+        1.0
+    """
 
     lr: float = option(1e-4, "learning rate", least=0)
     beta1: float = option(0.9, "decay of the mean of gradients", least=0, below=1)
@@ -216,7 +226,7 @@ class MethodConfig(ABC):
         return names if self.needs_complete_labels else ()
 
     def check(self, data: DataSpec) -> None:  # noqa: B027  (most have nothing to refuse)
-        """Refuse data that it could not learn from. Asked before training, never when a finished run is opened."""
+        """Refuse data that it could not learn from. Called before training, never when a finished run is opened."""
 
     @abstractmethod
     def build(self, data: DataSpec) -> Method:
@@ -224,7 +234,7 @@ class MethodConfig(ABC):
 
 
 def build_method(config: MethodConfig, data: DataSpec) -> Method:
-    """The untrained method, which knows what it was built from."""
+    """The untrained method for data of this shape, which knows what it was built from."""
     method = config.build(data)
     method.config = config
     return method

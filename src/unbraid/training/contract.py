@@ -251,6 +251,6 @@ def fingerprint(method: Method, *, buffers: bool = True) -> str:
 
 
 def require(true: bool, what: str) -> None:
-    """Raise unless it is true."""
+    """Raise `ContractError` unless the condition holds; `what` says what should have held."""
     if not true:
         raise ContractError(f"method contract violated: {what}.")

@@ -1,4 +1,4 @@
-"""Where to compute, and what with."""
+"""Where to compute (device, processes, precision), and what a run was made with."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def is_there(accelerator: str) -> bool:
 
 
 def environment(machine: Machine) -> dict[str, Any]:
-    """What the run was made with."""
+    """Versions of the software, the system and the settings that a run was made with."""
     return {
         "unbraid": __version__,
         "python": platform.python_version(),
