@@ -76,4 +76,4 @@ class BetaTCVAEModel(GaussianVAE):
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""
-        return self.update(self.loss)
+        return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)

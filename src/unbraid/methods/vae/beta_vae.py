@@ -67,4 +67,4 @@ class BetaVAEModel(GaussianVAE):
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""
-        return self.update(self.loss)
+        return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)

@@ -81,7 +81,7 @@ class DIPVAEIModel(GaussianVAE):
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""
-        return self.update(self.loss)
+        return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)
 
 
 class DIPVAEIIModel(GaussianVAE):
@@ -108,4 +108,4 @@ class DIPVAEIIModel(GaussianVAE):
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""
-        return self.update(self.loss)
+        return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)

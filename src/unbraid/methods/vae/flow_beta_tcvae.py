@@ -120,4 +120,4 @@ class FlowBetaTCVAEModel(GaussianVAE):
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder, decoder and prior."""
-        return self.update(self.loss, "flow")
+        return (Update("vae", self.loss, ("encoder", "decoder", "flow"), self.config.adam, self.config.batch_size),)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from torch import Tensor
 
-from unbraid.core import Batch, DataSpec, Method, Posterior, Terms, Update
+from unbraid.core import DataSpec, Method, Posterior
 from unbraid.methods.options import ObservationOptions, StackOptions, check_likelihood
 from unbraid.nets.stacks import Encoder, decoder
 from unbraid.ops import likelihood
@@ -53,10 +53,6 @@ class GaussianVAE(Method, ABC):
         """q(z | x) and the two terms of −ELBO at a draw of it: −log p(x | z) and KL[q(z | x) ‖ p(z)]."""
         q = self.posterior(x)
         return q, self.reconstruction(q.rsample(), x), q.kl()
-
-    def update(self, loss: Callable[[Batch, int], Terms], *more: str) -> tuple[Update]:
-        """One step for encoder, decoder and `more` submodules, on all observations: what most of these methods do."""
-        return (Update("vae", loss, ("encoder", "decoder", *more), self.config.adam, self.config.batch_size),)
 
     def nll_rows(self, x: Tensor) -> Tensor:
         """−log p(x | z) at a draw of q(z | x), for each observation, [b]."""

@@ -98,7 +98,7 @@ class GuidedVAEModel(GaussianVAE):
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and both decoders."""
-        return self.update(self.loss, "guide")
+        return (Update("vae", self.loss, ("encoder", "decoder", "guide"), self.config.adam, self.config.batch_size),)
 
 
 def check_deformation(config: GuidedVAE, data: DataSpec) -> None:
