@@ -94,7 +94,7 @@ class Update:
 class Method(nn.Module, ABC):
     """A model with its losses. Losses keep no state: schedules are functions of the step."""
 
-    config: MethodConfig  # what it was built from; what is out of the ordinary about it is declared there
+    config: MethodConfig  # what it was built from; its special properties are declared there
 
     @abstractmethod
     def updates(self) -> tuple[Update, ...]:
@@ -188,7 +188,7 @@ class HasClasses(Encodes, Decodes, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class MethodConfig(ABC):
-    """What a method is made from; `build` makes it. Frozen, comparable, and plain JSON on disk."""
+    """The options of a method; `build` makes the method. Frozen, comparable, and plain JSON on disk."""
 
     name: ClassVar[str]  # on the command line and in files
     title: ClassVar[str] = ""  # as people write it, for pages and figures; the name where there is none
@@ -198,7 +198,7 @@ class MethodConfig(ABC):
     conditional: ClassVar[bool] = False
     # Whether training reads labels: only then does it see any, and only then is the label budget part of its key.
     uses_labels: ClassVar[bool] = False
-    # Whether labels are read only of observations of which all are known: a budget is then spent on those.
+    # Whether it reads labels only of observations that have all of them: a budget is then spent on those.
     needs_complete_labels: ClassVar[bool] = False
     # Whether the codes are labels, read off and not inferred: where one is missing there is no code.
     codes_are_labels: ClassVar[bool] = False
@@ -256,7 +256,7 @@ class LaterStage(MethodConfig, ABC):
 
 @runtime_checkable
 class HasTarget(Protocol):
-    """A configuration that may be trained to make something else than the observations."""
+    """A configuration whose method may be trained to predict something else than the observations."""
 
     @property
     def target(self) -> str:

@@ -1,4 +1,4 @@
-"""Adaptive instance normalisation: how z enters a second stage, and the only way it does."""
+"""Adaptive instance normalisation (AdaIN): the only way in which z enters a later stage."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Styles(nn.Module):
         return [(1 + scale, shift) for scale, shift in pairs]
 
     def init_unit_variance(self) -> None:
-        """Start with scales and shifts of variance one, over z ~ N(0, 1) and the weights: four times the deviation."""
+        """Initialise so that scales and shifts have variance one over z ~ N(0, 1): four times the usual deviation."""
         nn.init.kaiming_normal_(self.hidden.weight)
         nn.init.normal_(self.styles.weight, std=self.styles.in_features**-0.5)
 
@@ -122,7 +122,7 @@ class PlacedStyles(nn.Module):
         return [(pair[:, 0], pair[:, 1]) for pair in pairs]
 
     def init_unit_variance(self) -> None:
-        """Start with functions of z of variance one, before the negative part is cut."""
+        """Initialise so that scales and shifts have variance one over z ~ N(0, 1), before negative values are cut."""
         for name, values in self.named_parameters():
             if name.endswith("weight"):
                 nn.init.normal_(values, std=self.latents**-0.5)
@@ -249,7 +249,7 @@ def adain_network(
 
 
 def residual_trunk(shape: tuple[int, ...], width: float) -> tuple[nn.Sequential, int]:
-    """The encoder's body for the residual x − y, as wide as the decoder's way down.
+    """The encoder's body for the residual x − y, as wide as the decoder's downward half.
 
     Args:
         shape: (channel, height, width) or (value,).

@@ -23,7 +23,7 @@ class ClassAttention(nn.Module):
         self.linear = nn.Linear(classes, features)
 
     def forward(self, c: Tensor, gain: float) -> Tensor:
-        """Weights in (0, 1), [b, feature]; a larger gain k makes them decide."""
+        """Weights in (0, 1), [b, feature]; a larger gain k moves them towards 0 or 1."""
         weights: Tensor = (gain * self.linear(c)).sigmoid()
         return weights
 

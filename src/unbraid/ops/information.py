@@ -77,5 +77,5 @@ class UniformCode:
         return 2 * torch.rand_like(self.mean) - 1
 
     def kl_per_latent(self) -> Tensor:
-        """A prior says nothing."""
+        """Zero: this is the prior."""
         return torch.zeros_like(self.mean)

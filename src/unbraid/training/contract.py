@@ -31,7 +31,7 @@ class ContractError(AssertionError):
 
 
 def check_method(config: MethodConfig, data: FactorData | None = None, *, processes: int = PROCESSES) -> None:
-    """Check that a method keeps the contract; raises `ContractError` with what it does not keep.
+    """Check that a method keeps the contract; raises `ContractError` that names what is violated.
 
     Configuration and JSON, weights from a seed, losses without state, gradients only into what an update trains,
     shapes of codes and observations, saved and loaded weights, a resumed run, and (with `processes` > 1) training by
@@ -64,7 +64,7 @@ def small_images(n: int = 48, size: int = 16) -> FactorData:
 
 
 def training_data(config: MethodConfig, data: FactorData) -> TrainingData:
-    """The data as a stage gets them; a later stage is given dimmed observations for y."""
+    """The data as a stage gets them; a later stage gets dimmed observations for y."""
     y = np.minimum(data.observations, 100) if config.conditional else None
     codes = np.random.default_rng(SEED).normal(size=(len(data), 3)).astype(np.float32) if config.uses_codes else None
     if not config.uses_labels:
@@ -169,7 +169,7 @@ def encode(method: Method, x: Tensor, y: Tensor | None, labels: Tensor) -> dict[
 
 
 def check_resume(config: MethodConfig, source: TrainingData) -> None:
-    """A run that is saved, forgotten and loaded ends with the same bits as one that is not interrupted."""
+    """A run that is saved and loaded half-way ends with the same bits as one that is not interrupted."""
     straight, _ = trained(config, source, STEPS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

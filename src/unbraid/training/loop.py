@@ -40,7 +40,7 @@ class Job:
     data: TrainingData
     steps: int
     seed: int
-    key: str  # identifies the job: a checkpoint of another one is never taken up
+    key: str  # identifies the job: a checkpoint of another one is never loaded
     folder: Path
 
 
@@ -57,7 +57,7 @@ class UpdateOptimizer:
         self.stepper = cast(torch.optim.Optimizer, fabric.setup_optimizers(self.optimizer))
 
     def set_learning_rate(self, step: int, steps: int) -> None:
-        """Set the rate for the step that comes next, of so many in all."""
+        """Set the learning rate for `step`, counted from 0, of `steps` steps."""
         for group in self.optimizer.param_groups:
             group["lr"] = self.update.optimizer.rate(step / steps)
 
@@ -71,9 +71,9 @@ class UpdateOptimizer:
 
 
 def train(job: Job, machine: Machine, *, show: bool = True, title: str = "") -> None:
-    """Train a stage and write its `weights.safetensors`; what an earlier call left unfinished is taken up.
+    """Train a stage and write its `weights.safetensors`; an unfinished earlier call is resumed.
 
-    With several devices each is a process of its own; what they make reaches the caller through the folder.
+    With several devices each is a process of its own; the caller finds the results in the folder.
     """
     strategy = "ddp_spawn" if machine.devices > 1 else "auto"
     fabric = Fabric(
@@ -197,7 +197,7 @@ def average_gradients(fabric: Fabric, parameters: list[nn.Parameter]) -> None:
 
 
 def check_finite(values: dict[str, float], step: int) -> None:
-    """Stop where a loss has left the real numbers: more steps would only hide where it happened."""
+    """Stop where a loss is not finite: more steps would only hide where it happened."""
     for name, value in values.items():
         if not math.isfinite(value):
             raise InputError(

@@ -70,7 +70,7 @@ def environment(machine: Machine) -> dict[str, Any]:
 
 
 def launch(fabric: Fabric, function: Callable[[Fabric], None]) -> None:
-    """Run a function in every process of the group. Each reads the calling script again before it begins."""
+    """Run a function in every process of the group. Each process runs the calling script once more first."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         sys.exit(READS_AGAIN)  # the script has come here while it is read again
     try:

@@ -1,4 +1,4 @@
-"""Files that are either complete or not there. Nothing here needs torch."""
+"""Files that are either complete or absent. Nothing here needs torch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CGAN (Mirza & Osindero 2014) with DCGAN's stacks: the baseline of MS-GAN, batch norm and all."""
+"""CGAN (Mirza & Osindero 2014) with DCGAN's networks, batch norm included: the baseline of MS-GAN."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class CGANModel(Method):
         return self.inputs(self.inputs.given(batch.factors).mean)  # type: ignore[no-any-return]
 
     def critic_loss(self, batch: Batch, step: int) -> Terms:
-        """Tell (x, c) from (G(c, z), c)."""
+        """Cross-entropy of the critic, which tells real pairs (x, c) from generated ones (G(c, z), c)."""
         c = self.features(batch)
         with torch.no_grad():  # the generator is the other update's
             made = self.make(c, self.noise(c))
@@ -79,7 +79,7 @@ class CGANModel(Method):
         return Terms(loss, accuracy=accuracy)
 
     def generator_loss(self, batch: Batch, step: int) -> Terms:
-        """−log D(G(c, z), c), which does not saturate."""
+        """−log D(G(c, z), c): the generator's loss in the form that does not saturate."""
         c = self.features(batch)
         adversarial = F.softplus(-self.critic(self.make(c, self.noise(c)), c)).mean()
         return Terms(adversarial, adversarial=adversarial)

@@ -36,7 +36,7 @@ class InfoGAN(StackOptions):
     title: ClassVar[str] = "InfoGAN"
     paper: ClassVar[str] = "Chen et al. 2016"
     codes: int = option(5, "number of codes, uniform on [−1, 1]", least=1)
-    noise: int = option(5, "number of noise variables, which nobody reads back", least=0)
+    noise: int = option(5, "number of noise variables, which are not read back", least=0)
     information: float = option(1.0, "weight λ of the information bound", least=0)
     instance_noise: float = option(
         0.1, "standard deviation of noise on all images that the critic sees, at the start", least=0
@@ -70,18 +70,18 @@ class InfoGANModel(Method):
         return output.sigmoid() if self.data.is_image else output  # type: ignore[no-any-return]
 
     def draw(self, like: Tensor) -> tuple[Tensor, Tensor]:
-        """Codes from their prior, and what is made of them."""
+        """Codes drawn from their prior, and the observations generated from them."""
         codes = UniformCode(like.new_zeros(len(like), self.config.codes)).rsample()
         noise = torch.randn((len(like), self.config.noise), device=like.device)
         return codes, self.make(codes, noise)
 
     def blurred(self, x: Tensor, step: int) -> Tensor:
-        """With instance noise: the two distributions then overlap, and the critic cannot win outright."""
+        """x with instance noise: real and generated observations then overlap, and the critic cannot win outright."""
         deviation = linear(step, self.config.instance_noise, 0.0, self.config.noise_steps)
         return x + deviation * torch.randn_like(x)
 
     def judge(self, x: Tensor, step: int) -> tuple[Tensor, RecognisedCode]:
-        """log-odds that x is real, [b], and Q(c | x)."""
+        """The log-odds that x is real, [b], and Q(c | x)."""
         features = self.trunk(self.blurred(x, step))
         return self.critic(features).squeeze(1), self.recognise(features)
 
@@ -95,7 +95,7 @@ class InfoGANModel(Method):
         return information_bound(q.log_prob(codes), self.config.codes * UNIFORM_ENTROPY)
 
     def critic_loss(self, batch: Batch, step: int) -> Terms:
-        """Cross-entropy of real against made, − λ·L_I: the recognition network shares the critic's trunk."""
+        """Cross-entropy of real against generated, − λ·L_I: the recognition network shares the critic's trunk."""
         with torch.no_grad():  # the generator is the other update's
             codes, made = self.draw(batch.x)
         real_odds, _ = self.judge(batch.x, step)

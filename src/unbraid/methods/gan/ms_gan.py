@@ -45,7 +45,7 @@ class MSGAN(LaterStage, NetworkOptions):
     critic_adam: Adam = option(Adam(beta1=0.5), "optimiser of the critic")
 
     def check(self, data: DataSpec) -> None:
-        """Refuse styles of places where there are none."""
+        """Refuse --styles places for vectors, which have no places."""
         check_styles(self.styles, data)
 
     def build(self, data: DataSpec) -> MSGANModel:
@@ -65,7 +65,7 @@ class MSGANModel(Method):
         super().__init__()
         self.config, self.is_image = config, data.is_image
         self.generator = adain_network(data.shape, config.latents, config.width, config.styles)
-        # The critic sees one image at a time and misses no variety: a z that only hints at the start is never heard.
+        # The critic sees one image at a time and does not ask for variety: a z of little effect at first stays unused.
         self.generator.styles.init_unit_variance()
         self.critic = PairCritic(data.shape, data.shape, config.critic_width or config.width)
 
@@ -79,7 +79,7 @@ class MSGANModel(Method):
         return torch.randn(len(like), self.config.latents, device=like.device)
 
     def critic_loss(self, batch: Batch, step: int) -> Terms:
-        """Tell (x, y) from (G(y, z), y)."""
+        """Cross-entropy of the critic, which tells real pairs (x, y) from generated ones (G(y, z), y)."""
         y = required_y(batch.y)
         with torch.no_grad():  # the generator is the other update's
             made = self.make(y, self.noise(y))
@@ -87,7 +87,7 @@ class MSGANModel(Method):
         return Terms(loss, accuracy=accuracy)
 
     def generator_loss(self, batch: Batch, step: int) -> Terms:
-        """−log D(G(y, z), y), which does not saturate."""
+        """−log D(G(y, z), y): the generator's loss in the form that does not saturate."""
         y = required_y(batch.y)
         adversarial = F.softplus(-self.critic(self.make(y, self.noise(y)), y)).mean()
         return Terms(adversarial, adversarial=adversarial)

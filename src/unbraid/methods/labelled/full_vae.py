@@ -43,7 +43,7 @@ class FullVAE(GaussianConfig):
 
 
 class FullVAEModel(GaussianVAE):
-    """Mita et al. 2021, eq. 8. Its encoder reads no labels: they are there in training only."""
+    """Mita et al. 2021, eq. 8. Its encoder reads no labels: they are used in training only."""
 
     config: FullVAE
 

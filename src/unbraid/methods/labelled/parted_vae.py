@@ -68,7 +68,7 @@ class PartedVAE(ObservationOptions, StackOptions):
     label_adam: Adam = option(Adam(lr=5e-4), "optimiser of the labelled step: trunk and class head")
 
     def check(self, data: DataSpec) -> None:
-        """Refuse a prior that labels do not give."""
+        """Refuse a class prior that the visible labels cannot give."""
         if self.class_prior == "labels" and not data.labelled:
             raise InputError("--class-prior labels needs labels, and parted-vae is shown none: take uniform.")
         for factor, share in zip(data.factors, data.shares, strict=True):

@@ -1,4 +1,4 @@
-"""A classifier of one factor: no disentangler, but a witness for measures that ask what an image shows."""
+"""A classifier of one factor: not a disentangler, but a judge for measures that ask what an image shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SS-IVAE and SS-IDVAE (Mita et al. 2021, appendix C): u is guessed where no one has labelled it."""
+"""SS-IVAE and SS-IDVAE (Mita et al. 2021, appendix C): u is guessed where labels are missing."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class SSIDVAEModel(SemiSupervised):
         self.prior_decoder = label_decoder(self, config)
 
     def bound_rows(self, x: Tensor, u: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        """−L_IDVAE and its four terms. The prior's weights are held fixed; a guessed u is drawn to what is likely."""
+        """−L_IDVAE and its four terms. The prior's weights are held fixed; a guessed u moves towards what is likely."""
         reconstruction, kl = image_rows(self, x, u)
         q = DiagonalGaussian.from_parameters(frozen(self.prior_encoder, u))
         label, label_kl = prior_rows(q, partial(frozen, self.prior_decoder), u, self.config.label_scale)
@@ -138,7 +138,7 @@ class SSIDVAEModel(SemiSupervised):
         return bound, {"reconstruction": reconstruction, "kl": kl, "label": label, "label_kl": label_kl}
 
     def prior_loss(self, batch: Batch, step: int) -> Terms:
-        """−log p(u | z) + KL[q(z | u) ‖ p(z)] (eq. 16), for labels as they are given or guessed."""
+        """−log p(u | z) + KL[q(z | u) ‖ p(z)] (eq. 16), for known and guessed labels."""
         u = self.observed(batch.factors, instead=self.guess(batch.x).rsample().detach())
         label, kl = prior_rows(self.conditional_prior(u), self.prior_decoder, u, self.config.label_scale)
         labelled = ~batch.factors.isnan().any(1)

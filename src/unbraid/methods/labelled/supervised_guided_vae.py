@@ -1,4 +1,4 @@
-"""Supervised Guided-VAE (Ding et al. 2020): each label is excited in one latent and inhibited in all others."""
+"""Supervised Guided-VAE (Ding et al. 2020): one latent predicts each label, and the other latents must not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SupervisedGuidedVAE(GaussianConfig):
 
 
 class SupervisedGuidedVAEModel(GaussianVAE):
-    """Ding et al. 2020, §3.3. Labels are those of the factors it is given, in their order."""
+    """Ding et al. 2020, §3.3. Labels are those of the visible factors, in their order."""
 
     config: SupervisedGuidedVAE
 

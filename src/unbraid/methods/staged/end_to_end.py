@@ -1,4 +1,4 @@
-"""Both stages of MS-VAE trained as one (MS-VAE, appendix L.1, model M1): what two-step training is for."""
+"""Both stages of MS-VAE trained together (MS-VAE, appendix L.1, model M1): what two-step training is compared with."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from unbraid.util.schema import option, with_default
 
 @dataclass(frozen=True, kw_only=True)
 class EndToEnd(ObservationOptions):
-    """MS-VAE in one go (ablation M1): a VAE that penalises its codes c more than z, which enters by AdaIN.
+    """MS-VAE trained end to end (ablation M1): a VAE that penalises its codes c more than z, which enters by AdaIN.
 
     Reference:
         MS-VAE, appendix L.1, model M1.

@@ -20,7 +20,7 @@ from unbraid.util.schema import later_option, option, with_default
 
 @dataclass(frozen=True, kw_only=True)
 class MSVAE(LaterStage, ObservationOptions):
-    """MS-VAE: a conditional VAE p(x | y, z) that gives back the detail that stage 1 threw away.
+    """MS-VAE: a conditional VAE p(x | y, z) that restores the detail that stage 1 lost.
 
     Reference:
         MS-VAE, §3.2; `content` and `encoder_sees` are the ablations of appendix L.
@@ -44,7 +44,7 @@ class MSVAE(LaterStage, ObservationOptions):
     encoder_sees: Literal["residual", "x"] = option("residual", "what z is inferred from: x − y, or x")
 
     def __post_init__(self) -> None:
-        """Refuse styles of places where no image is redrawn."""
+        """Refuse --styles places for a decoder that starts from codes."""
         if self.styles == "places" and self.uses_codes:
             raise InputError(f"--styles places is for a decoder that starts from y, not --content {self.content}.")
 
@@ -54,7 +54,7 @@ class MSVAE(LaterStage, ObservationOptions):
         return self.content != "y"
 
     def check(self, data: DataSpec) -> None:
-        """Refuse styles of places where there are none."""
+        """Refuse --styles places for vectors, which have no places."""
         check_styles(self.styles, data)
 
     def build(self, data: DataSpec) -> MSVAEModel:

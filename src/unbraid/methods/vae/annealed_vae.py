@@ -1,4 +1,4 @@
-"""AnnealedVAE (Burgess et al. 2018): information is let in little by little."""
+"""AnnealedVAE (Burgess et al. 2018): the capacity of the codes grows during training."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class VAE(GaussianConfig):
-    """VAE: the evidence lower bound as it is.
+    """VAE: the evidence lower bound (ELBO) itself.
 
     Reference:
         Kingma & Welling 2014, eq. 10.

@@ -1,4 +1,4 @@
-"""DIP-VAE-I and DIP-VAE-II (Kumar et al. 2018): the covariance of the codes is drawn to the identity."""
+"""DIP-VAE-I and DIP-VAE-II (Kumar et al. 2018): the covariance of the codes is pulled towards the identity."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class FactorVAE(GaussianConfig):
-    """FactorVAE: total correlation, as a critic sees it, weighs γ times.
+    """FactorVAE: the total correlation, estimated by a critic, weighs γ times.
 
     Reference:
         Kim & Mnih 2018, eq. 2 and algorithm 2.
@@ -59,7 +59,7 @@ class FactorVAEModel(GaussianVAE):
         return Terms(total, reconstruction=reconstruction, kl=kl, total_correlation=correlation)
 
     def critic_loss(self, batch: Batch, step: int) -> Terms:
-        """Tell q(z) from ∏ⱼ q(zⱼ): one half of the batch as it is, the other with each latent permuted on its own."""
+        """Cross-entropy of q(z), half of the batch, against ∏ⱼ q(zⱼ), the other half with each latent permuted."""
         with torch.no_grad():  # the encoder is the other update's
             z = self.posterior(batch.x).rsample()
         joint, other = z.tensor_split(2)

@@ -77,15 +77,15 @@ class FlowPrior:
 
     @property
     def mean(self) -> Tensor:
-        """The median of every latent: where the flow comes from zero."""
+        """The median of every latent: what the flow maps to zero."""
         return self.flow.inverse(torch.zeros_like(self.flow.shift[:1]).expand(self.n, -1))
 
     def rsample(self) -> Tensor:
-        """A draw (its gradient ends here: the flow is known in the other direction)."""
+        """A draw, without gradient: the flow is inverted by bisection."""
         return self.flow.inverse(torch.randn_like(self.flow.shift[:1].expand(self.n, -1)))
 
     def kl_per_latent(self) -> Tensor:
-        """A prior says nothing."""
+        """Zero: this is the prior."""
         return torch.zeros_like(self.mean)
 
 

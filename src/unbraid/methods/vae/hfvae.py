@@ -1,4 +1,4 @@
-"""HFVAE (Esmaeili et al. 2019): dependence between groups of codes and within them is weighed apart."""
+"""HFVAE (Esmaeili et al. 2019): dependence between groups of codes and within groups has weights of its own."""
 
 from __future__ import annotations
 
