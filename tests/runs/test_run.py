@@ -16,7 +16,7 @@ from unbraid.evaluation.pictures import code_ranges
 from unbraid.methods import IVAE, MSVAE, SSIVAE, BetaTCVAE, BetaVAE
 from unbraid.runs.conditioning import stage_inputs
 from unbraid.training.batches import as_stored
-from unbraid.training.loop import Player, seed_draws
+from unbraid.training.loop import UpdateOptimizer, seed_draws
 from unbraid.training.machine import Machine
 from unbraid.util.files import read_json
 
@@ -243,13 +243,13 @@ def test_the_learning_rate_falls_over_the_run(
     squares: FactorData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[float] = []
-    step = Player.step
+    step = UpdateOptimizer.step
 
-    def watched(self: Player, *arguments: object) -> None:
+    def watched(self: UpdateOptimizer, *arguments: object) -> None:
         seen.append(self.optimizer.param_groups[0]["lr"])
         step(self, *arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Player, "step", watched)
+    monkeypatch.setattr(UpdateOptimizer, "step", watched)
     falling = dataclasses.replace(FIRST, adam=Adam(lr=1e-3, end=0.2))
     ub.fit(squares, falling, steps=4, out=tmp_path / "run", show=False)
     assert seen == pytest.approx([1e-3, 0.8e-3, 0.6e-3, 0.4e-3])

@@ -13,7 +13,7 @@ from unbraid.core import Adam
 from unbraid.data.label_budget import LabelBudget, LabelPlan
 from unbraid.errors import InputError
 from unbraid.runs.plan import Plan, unfinished_schedules
-from unbraid.util.schema import digest, from_json, to_json
+from unbraid.util.schema import check_bounds, digest, from_json, to_json
 
 
 @pytest.mark.parametrize("cls", methods.METHODS, ids=lambda cls: cls.name)
@@ -91,8 +91,8 @@ def test_an_option_that_came_later_changes_no_key_until_it_is_used() -> None:
 def test_a_falling_rate_is_a_straight_line() -> None:
     assert [Adam(lr=2.0, end=0.1).rate(progress) for progress in (0, 0.5, 1)] == pytest.approx([2.0, 1.1, 0.2])
     assert Adam(lr=2.0).rate(0.7) == 2.0
-    with pytest.raises(InputError, match=r"adam\.end is -0\.5; it is the part of lr"):
-        Adam(end=-0.5)
+    with pytest.raises(InputError, match=r"--adam\.end of vae must be at least 0 and at most 1, not -0\.5"):
+        check_bounds(methods.VAE(adam=Adam(end=-0.5)))
 
 
 def test_lists_are_written_with_commas_and_come_back_from_the_recorded_command() -> None:

@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 from unbraid.core import MethodConfig
 from unbraid.data.label_budget import LabelPlan
 from unbraid.errors import InputError, unknown
-from unbraid.util.schema import from_json, label, parse, to_json, typed
+from unbraid.util.schema import check_bounds, from_json, label, parse, to_json, typed
 
 
 def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -53,7 +53,10 @@ def configure(
             raise unknown(f"option of {who}", typed(".".join(path)), map(typed, every))
         for place in takers:
             assign(stages[place], values[place], path, text)
-    return [from_json(stage, value) for stage, value in zip(stages, values, strict=True)]
+    configs = [from_json(stage, value) for stage, value in zip(stages, values, strict=True)]
+    for config in configs:
+        check_bounds(config)
+    return configs
 
 
 def data_arguments(given: Sequence[tuple[str, str]]) -> dict[str, Any]:

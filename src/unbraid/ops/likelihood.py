@@ -15,21 +15,61 @@ Likelihood = Literal["bernoulli", "gaussian", "laplace"]
 
 
 def mean(likelihood: Likelihood, output: Tensor) -> Tensor:
-    """The mean of p(x | output). Image decoders end in logits, so every image model has a mean in [0, 1]."""
+    """The mean of p(x | output). Image decoders end in logits, so every image model has a mean in [0, 1].
+
+    Args:
+        likelihood: the observation model.
+        output: of the decoder, [b, channel, height, width] or [b, value].
+
+    Returns:
+        The mean, shaped like `output`.
+
+    Example:
+        >>> mean("gaussian", torch.tensor([[3.0]])).tolist(), mean("bernoulli", torch.zeros(1, 1, 1, 1)).item()
+        ([[3.0]], 0.5)
+    """
     bounded = likelihood == "bernoulli" or output.ndim == 4
     return output.sigmoid() if bounded else output
 
 
 def nll(likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1.0) -> Tensor:
-    """−log p(x | output): **summed over the values of an observation, averaged over the batch**."""
+    """−log p(x | output): **summed over the values of an observation, averaged over the batch**.
+
+    Args:
+        likelihood: the observation model.
+        output: of the decoder, [b, …].
+        x: the observations, [b, …].
+        scale: standard deviation (gaussian) or width (laplace); bernoulli has none.
+
+    Returns:
+        One number, in nats.
+
+    Example:
+        >>> round(nll("laplace", torch.zeros(2, 3), torch.ones(2, 3)).item(), 4)  # 3·(1 + log 2)
+        5.0794
+    """
     return nll_rows(likelihood, output, x, scale).mean()
 
 
 def nll_rows(likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1.0) -> Tensor:
-    """−log p(x | output) for each observation, summed over its values, [b].
+    """−log p(x | output) for each observation, summed over its values.
 
-    Bernoulli is a cross-entropy with logits. Gaussian and Laplace have the fixed standard deviation or width
-    `scale`; their constants are kept, so the ELBO is a bound on a density.
+    Bernoulli is a cross-entropy with logits. Gaussian and Laplace have the fixed standard deviation or width `scale`;
+    their constants are kept, so the ELBO is a bound on a density.
+
+    Args:
+        likelihood: the observation model.
+        output: of the decoder, [b, …].
+        x: the observations, [b, …].
+        scale: standard deviation (gaussian) or width (laplace); bernoulli has none.
+
+    Returns:
+        [b], in nats.
+
+    Example:
+        >>> rows = nll_rows("gaussian", torch.zeros(2, 1), torch.tensor([[0.0], [2.0]]))
+        >>> [round(row, 4) for row in rows.tolist()]
+        [0.9189, 2.9189]
     """
     if likelihood == "bernoulli":
         return F.binary_cross_entropy_with_logits(output, x, reduction="none").flatten(1).sum(1)
@@ -41,7 +81,20 @@ def nll_rows(likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1
 
 
 def sample(likelihood: Likelihood, output: Tensor, scale: float = 1.0) -> Tensor:
-    """A draw from p(x | output)."""
+    """A draw from p(x | output).
+
+    Args:
+        likelihood: the observation model.
+        output: of the decoder, [b, …].
+        scale: standard deviation (gaussian) or width (laplace).
+
+    Returns:
+        Observations shaped like `output`; of a bernoulli model, zeros and ones.
+
+    Example:
+        >>> sorted(sample("bernoulli", torch.zeros(200, 1)).unique().tolist())
+        [0.0, 1.0]
+    """
     centre = mean(likelihood, output)
     if likelihood == "bernoulli":
         return torch.bernoulli(centre)

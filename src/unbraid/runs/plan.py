@@ -14,21 +14,9 @@ from unbraid.core import Draws, HasTarget, LaterStage, MethodConfig
 from unbraid.data.factor_data import FactorData
 from unbraid.data.label_budget import LabelBudget, LabelPlan
 from unbraid.errors import InputError, unknown
-from unbraid.util.schema import digest, to_json, typed
+from unbraid.util.schema import check_bounds, digest, to_json, typed
 
 FORMAT = 1
-# Options by what their numbers can be; those of methods of your own are free unless they have these names.
-COUNTS = (
-    *("latents", "residual_latents", "class_latents", "components", "batch_size", "label_batch_size", "draws"),
-    *("prior_units", "critic_units", "transforms", "em_iterations"),
-)
-POSITIVE = ("width", "scale", "label_scale", "temperature")
-WEIGHTS = (
-    *("alpha", "beta", "gamma", "gamma_u", "gamma_z", "gamma_c", "gamma_h", "gamma_bc", "tolerance", "attention_gain"),
-    *("capacity", "capacity_u", "capacity_z", "discrete_capacity", "critic_width", "diagonal", "off_diagonal"),
-    *("critic_layers", "layers", "depth", "em_rows"),
-)
-WEIGHT_ENDS = ("_steps", "_weight")
 
 
 @dataclass(frozen=True)
@@ -70,7 +58,7 @@ class Plan:
             if not config.conditional:
                 raise InputError(f"{config.name} cannot follow another stage: it does not use what that stage makes.")
         for config in configs:
-            check_numbers(config)
+            check_bounds(config)
             check_target(config, data)
         for earlier, later in pairwise(configs):
             check_condition(earlier, later)
@@ -116,21 +104,6 @@ def label_plan(data: FactorData, configs: Sequence[MethodConfig], budget: LabelB
         names = " and ".join(config.name for config in configs)
         raise InputError(f"{names} learns without labels: leave --labels and --label-factors out.")
     return None
-
-
-def check_numbers(config: MethodConfig) -> None:
-    """Sizes must be at least one, widths positive, weights and schedules not negative."""
-    for field in dataclasses.fields(config):
-        name, number = field.name, getattr(config, field.name)
-        if isinstance(number, bool) or not isinstance(number, int | float):
-            continue
-        place = f"--{typed(name)} of {config.name}"
-        if name in COUNTS and number < 1:
-            raise InputError(f"{place} must be at least 1, not {number}.")
-        if name in POSITIVE and not number > 0:
-            raise InputError(f"{place} must be greater than 0, not {number:g}.")
-        if (name in WEIGHTS or name.endswith(WEIGHT_ENDS)) and not number >= 0:
-            raise InputError(f"{place} must be at least 0, not {number:g}.")
 
 
 def check_target(config: MethodConfig, data: FactorData) -> None:

@@ -40,7 +40,7 @@ def save(folder: Path, key: str, method: Method, players: Sequence[HasOptimizer]
 
 
 def load(folder: Path, key: str, method: Method, players: Sequence[HasOptimizer]) -> int:
-    """Take up the newest complete checkpoint of this job; the number of steps that it has behind it, or 0."""
+    """Load the newest complete checkpoint of this job; returns the number of steps done, or 0."""
     for path in newest_first(folder):
         try:
             tensors, metadata = read_tensors(path)
@@ -75,7 +75,7 @@ def kept(folder: Path) -> dict[int, Path]:
 
 
 def newest_first(folder: Path) -> list[Path]:
-    """The checkpoints of a folder."""
+    """The checkpoints of a folder, the newest first."""
     return sorted(folder.glob("checkpoint-*.safetensors"), reverse=True)
 
 

@@ -18,7 +18,7 @@ from unbraid.core import Decodes, Encodes, HasPrior, Method, MethodConfig, Poste
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.training import checkpoint
 from unbraid.training.batches import BatchSource, TrainingData
-from unbraid.training.loop import Job, Player, build, training_step
+from unbraid.training.loop import Job, UpdateOptimizer, build, training_step
 from unbraid.training.machine import launch
 from unbraid.util.schema import from_json, to_json
 from unbraid.util.tensors import read_tensors
@@ -31,7 +31,7 @@ class ContractError(AssertionError):
 
 
 def check_method(config: MethodConfig, data: FactorData | None = None, *, processes: int = PROCESSES) -> None:
-    """Check that a method keeps the contract; raises `ContractError` with what it does not keep.
+    """Check that a method keeps the contract; raises `ContractError` that names what is violated.
 
     Configuration and JSON, weights from a seed, losses without state, gradients only into what an update trains,
     shapes of codes and observations, saved and loaded weights, a resumed run, and (with `processes` > 1) training by
@@ -64,7 +64,7 @@ def small_images(n: int = 48, size: int = 16) -> FactorData:
 
 
 def training_data(config: MethodConfig, data: FactorData) -> TrainingData:
-    """The data as a stage gets them; a later stage is given dimmed observations for y."""
+    """The data as a stage gets them; a later stage gets dimmed observations for y."""
     y = np.minimum(data.observations, 100) if config.conditional else None
     codes = np.random.default_rng(SEED).normal(size=(len(data), 3)).astype(np.float32) if config.uses_codes else None
     if not config.uses_labels:
@@ -116,7 +116,7 @@ def check_gradients(config: MethodConfig, source: TrainingData) -> None:
     for chosen in range(len(build(job(config, source), torch.device("cpu")).updates())):
         method = build(job(config, source), torch.device("cpu"))
         update = method.updates()[chosen]
-        player = Player(update, method, fabric)
+        player = UpdateOptimizer(update, method, fabric)
         before = {name: parameter.detach().clone() for name, parameter in method.named_parameters()}
         training_step(fabric, method, [player], batches, SEED, 0)
         changed = {name for name, parameter in method.named_parameters() if not torch.equal(parameter, before[name])}
@@ -169,7 +169,7 @@ def encode(method: Method, x: Tensor, y: Tensor | None, labels: Tensor) -> dict[
 
 
 def check_resume(config: MethodConfig, source: TrainingData) -> None:
-    """A run that is saved, forgotten and loaded ends with the same bits as one that is not interrupted."""
+    """A run that is saved and loaded half-way ends with the same bits as one that is not interrupted."""
     straight, _ = trained(config, source, STEPS)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -177,7 +177,7 @@ def check_resume(config: MethodConfig, source: TrainingData) -> None:
         checkpoint.save(folder, "key", half, players, STEPS // 2)
         resumed = build(job(config, source), torch.device("cpu"))
         fabric = local_fabric()
-        players = [Player(update, resumed, fabric) for update in resumed.updates()]
+        players = [UpdateOptimizer(update, resumed, fabric) for update in resumed.updates()]
         start = checkpoint.load(folder, "key", resumed, players)
         for step in range(start, STEPS):
             training_step(fabric, resumed, players, batch_source(source), SEED, step)
@@ -207,7 +207,7 @@ def _train_together(fabric: Fabric, configs: list[MethodConfig], data: FactorDat
     for config in configs:
         source = training_data(config, data or small_images())
         method = build(job(config, source), fabric.device)
-        players = [Player(update, method, fabric) for update in method.updates()]
+        players = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
         batches = batch_source(source, fabric)
         for step in range(STEPS):
             training_step(fabric, method, players, batches, SEED, step)
@@ -215,11 +215,11 @@ def _train_together(fabric: Fabric, configs: list[MethodConfig], data: FactorDat
     (Path(folder) / f"{fabric.global_rank}.json").write_text(json.dumps(results))
 
 
-def trained(config: MethodConfig, source: TrainingData, steps: int) -> tuple[Method, list[Player]]:
+def trained(config: MethodConfig, source: TrainingData, steps: int) -> tuple[Method, list[UpdateOptimizer]]:
     """The method after a few steps, and its optimisers."""
     fabric, batches = local_fabric(), batch_source(source)
     method = build(job(config, source), torch.device("cpu"))
-    players = [Player(update, method, fabric) for update in method.updates()]
+    players = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
     for step in range(steps):
         training_step(fabric, method, players, batches, SEED, step)
     return method, players
@@ -251,6 +251,6 @@ def fingerprint(method: Method, *, buffers: bool = True) -> str:
 
 
 def require(true: bool, what: str) -> None:
-    """Raise unless it is true."""
+    """Raise `ContractError` unless the condition holds; `what` says what should have held."""
     if not true:
-        raise ContractError(f"this must hold of a method, and does not: {what}.")
+        raise ContractError(f"method contract violated: {what}.")

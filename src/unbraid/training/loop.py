@@ -22,10 +22,11 @@ from torch import Tensor, nn
 from unbraid.core import Method, MethodConfig, Prepares, Terms, Update, build_method
 from unbraid.errors import InputError, Interrupted
 from unbraid.training import checkpoint
-from unbraid.training.batches import BatchSource, TrainingData, mix
+from unbraid.training.batches import BatchSource, TrainingData
 from unbraid.training.machine import Machine, launch
 from unbraid.util.allocator import keep_freed_memory
 from unbraid.util.progress import Steps
+from unbraid.util.seeds import mix
 
 PREPARE_BATCH = 1024
 LOG_POINTS = 200  # lines of log.jsonl that a run should have, at least
@@ -39,12 +40,12 @@ class Job:
     data: TrainingData
     steps: int
     seed: int
-    key: str  # identifies the job: a checkpoint of another one is never taken up
+    key: str  # identifies the job: a checkpoint of another one is never loaded
     folder: Path
 
 
-class Player:
-    """One update with its parameters and optimiser."""
+class UpdateOptimizer:
+    """An update's optimiser and the parameters that it trains."""
 
     def __init__(self, update: Update, method: Method, fabric: Fabric) -> None:
         self.update = update
@@ -55,10 +56,10 @@ class Player:
         )
         self.stepper = cast(torch.optim.Optimizer, fabric.setup_optimizers(self.optimizer))
 
-    def slow(self, progress: float) -> None:
-        """Set the learning rate for this part of training, 0 to 1."""
+    def set_learning_rate(self, step: int, steps: int) -> None:
+        """Set the learning rate for `step`, counted from 0, of `steps` steps."""
         for group in self.optimizer.param_groups:
-            group["lr"] = self.update.optimizer.rate(progress)
+            group["lr"] = self.update.optimizer.rate(step / steps)
 
     def step(self, fabric: Fabric, terms: Terms) -> None:
         """Back-propagate into this update's parameters and no others, and step."""
@@ -70,9 +71,9 @@ class Player:
 
 
 def train(job: Job, machine: Machine, *, show: bool = True, title: str = "") -> None:
-    """Train a stage and write its `weights.safetensors`; what an earlier call left unfinished is taken up.
+    """Train a stage and write its `weights.safetensors`; an unfinished earlier call is resumed.
 
-    With several devices each is a process of its own; what they make reaches the caller through the folder.
+    With several devices each is a process of its own; the caller finds the results in the folder.
     """
     strategy = "ddp_spawn" if machine.devices > 1 else "auto"
     fabric = Fabric(
@@ -94,7 +95,7 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
     if fabric.device.type == "cpu":
         keep_freed_memory()
     method = build(job, fabric.device)
-    players = [Player(update, method, fabric) for update in method.updates()]
+    players = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
     source = BatchSource(
         job.data, seed=job.seed, device=fabric.device, rank=fabric.global_rank, world=fabric.world_size
     )
@@ -111,7 +112,7 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
         saved = time.monotonic()
         for step in range(start, job.steps):
             for player in players:
-                player.slow(step / job.steps)
+                player.set_learning_rate(step, job.steps)
             logged = (step + 1) % log_interval(job.steps) == 0 or step == 0
             figures = training_step(fabric, method, players, source, job.seed, step, figures=logged)
             if figures:
@@ -133,7 +134,7 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
 def training_step(
     fabric: Fabric,
     method: Method,
-    players: list[Player],
+    players: list[UpdateOptimizer],
     source: BatchSource,
     seed: int,
     step: int,
@@ -196,7 +197,7 @@ def average_gradients(fabric: Fabric, parameters: list[nn.Parameter]) -> None:
 
 
 def check_finite(values: dict[str, float], step: int) -> None:
-    """Stop where a loss has left the real numbers: more steps would only hide where it happened."""
+    """Stop where a loss is not finite: more steps would only hide where it happened."""
     for name, value in values.items():
         if not math.isfinite(value):
             raise InputError(

@@ -11,7 +11,8 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from unbraid.core import DataSpec, Method, Posterior
-from unbraid.methods.vae.gaussian import GaussianConfig, check_likelihood
+from unbraid.methods.options import check_likelihood
+from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.nets.critic import SLOPE
 from unbraid.nets.observed import Encoding, ObservedLabels
 from unbraid.nets.stacks import Encoder, decoder, scaled
@@ -27,9 +28,9 @@ class ConditionalConfig(GaussianConfig, ABC):
     uses_labels: ClassVar[bool] = True
     encoder_needs_labels: ClassVar[bool] = True
     standard_prior: ClassVar[bool] = False
-    beta: float = option(1.0, "weight of the KL to the conditional prior (the paper tries 1, 2, 4, 6, 8, 16)")
+    beta: float = option(1.0, "weight of the KL to the conditional prior (the paper tries 1, 2, 4, 6, 8, 16)", least=0)
     encoding: Encoding = option("scaled", "categorical labels as numbers in [0, 1] (the paper's) or one-hot")
-    prior_units: int = option(1000, "units in each of the three layers of the prior's networks, at width 1")
+    prior_units: int = option(1000, "units in each of the three layers of the prior's networks, at width 1", least=1)
 
 
 class ConditionalVAE(Method, ABC):
@@ -81,12 +82,43 @@ class ConditionalVAE(Method, ABC):
 
 
 def kl_rows(q: DiagonalGaussian, p: DiagonalGaussian) -> Tensor:
-    """KL[q ‖ p], summed over latents, [b]."""
+    """KL[q ‖ p], summed over latents.
+
+    Args:
+        q: [b, latent].
+        p: [b, latent].
+
+    Returns:
+        [b], in nats.
+
+    Example:
+        >>> import torch
+        >>> zero = torch.zeros(1, 2)
+        >>> kl_rows(DiagonalGaussian(zero + 1, zero), DiagonalGaussian(zero, zero)).item()
+        1.0
+    """
     return gaussian.kl(q.mean, q.log_var, p.mean, p.log_var).sum(1)
 
 
 def prior_network(inputs: int, outputs: int, units: int) -> nn.Sequential:
-    """Three layers with LeakyReLU, then a linear one (Mita et al. 2021, table 3)."""
+    """Three layers with LeakyReLU, then a linear one.
+
+    Args:
+        inputs: values that come in.
+        outputs: values that go out.
+        units: of each of the three layers.
+
+    Returns:
+        A network from [b, inputs] to [b, outputs].
+
+    Reference:
+        Mita et al. 2021, table 3.
+
+    Example:
+        >>> import torch
+        >>> prior_network(3, 20, units=8)(torch.randn(2, 3)).shape
+        torch.Size([2, 20])
+    """
     activation = partial(nn.LeakyReLU, SLOPE)
     layers: list[nn.Module] = []
     for before in (inputs, units, units):

@@ -8,30 +8,34 @@ from typing import ClassVar, Literal
 
 from torch import Tensor, nn
 
-from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
+from unbraid.core import Batch, DataSpec, LaterStage, Method, MethodConfig, Posterior, Terms, Update
 from unbraid.errors import InputError
-from unbraid.methods.vae.gaussian import check_likelihood
+from unbraid.methods.options import ObservationOptions, check_likelihood
 from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network, check_styles, residual_trunk
 from unbraid.nets.from_codes import DecoderFromCodes
 from unbraid.ops import likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
-from unbraid.ops.likelihood import Likelihood
-from unbraid.util.schema import later_option, option
+from unbraid.util.schema import later_option, option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
-class MSVAE(LaterStage):
-    """MS-VAE: a conditional VAE p(x | y, z) that gives back the detail that stage 1 threw away."""
+class MSVAE(LaterStage, ObservationOptions):
+    """MS-VAE: a conditional VAE p(x | y, z) that restores the detail that stage 1 lost.
+
+    Reference:
+        MS-VAE, §3.2; `content` and `encoder_sees` are the ablations of appendix L.
+
+    Example:
+        >>> MSVAE(content="codes").uses_codes
+        True
+    """
 
     name: ClassVar[str] = "ms-vae"
+    title: ClassVar[str] = "MS-VAE"
     paper: ClassVar[str] = "MS-VAE, §3.2"
-    latents: int = option(5, "number of residual codes z")
-    beta: float = option(1.0, "weight of the KL term")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
-    scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    batch_size: int = option(32, "observations in a training batch, over all devices")
-    adam: Adam = option(Adam(), "optimiser")
+    latents: int = option(5, "number of residual codes z", least=1)
+    beta: float = option(1.0, "weight of the KL term", least=0)
+    batch_size: int = with_default(MethodConfig, "batch_size", 32)
     # Appendix L: M2 is codes+z, M3 is codes, M4 is y; M5 is codes+z and x after a plain VAE, with a greater beta.
     content: Literal["y", "codes", "codes+z"] = option(
         "y", "what the decoder starts from: y; stage 1's codes in its place; or codes and z side by side, without AdaIN"
@@ -40,7 +44,7 @@ class MSVAE(LaterStage):
     encoder_sees: Literal["residual", "x"] = option("residual", "what z is inferred from: x − y, or x")
 
     def __post_init__(self) -> None:
-        """Refuse styles of places where no image is redrawn."""
+        """Refuse --styles places for a decoder that starts from codes."""
         if self.styles == "places" and self.uses_codes:
             raise InputError(f"--styles places is for a decoder that starts from y, not --content {self.content}.")
 
@@ -50,7 +54,7 @@ class MSVAE(LaterStage):
         return self.content != "y"
 
     def check(self, data: DataSpec) -> None:
-        """Refuse styles of places where there are none."""
+        """Refuse --styles places for vectors, which have no places."""
         check_styles(self.styles, data)
 
     def build(self, data: DataSpec) -> MSVAEModel:
@@ -82,7 +86,7 @@ class MSVAEModel(Method):
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | y, z) + β·KL[q(z | x, y) ‖ p(z)]."""
-        y = given(batch.y)
+        y = required_y(batch.y)
         q = self.posterior(batch.x, y)
         output = self.decoder(y if batch.codes is None else batch.codes, q.rsample())
         reconstruction = likelihood.nll(self.config.likelihood, output, batch.x, self.config.scale)
@@ -95,11 +99,11 @@ class MSVAEModel(Method):
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """q(z | x, y), under the key `z`."""
-        return {"z": self.posterior(x, given(y))}
+        return {"z": self.posterior(x, required_y(y))}
 
     def decode(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """The mean of p(x | y, z)."""
-        content = codes["given"] if self.config.uses_codes else given(y)
+        content = codes["given"] if self.config.uses_codes else required_y(y)
         return likelihood.mean(self.config.likelihood, self.decoder(content, codes["z"]))
 
     def prior(self, n: int) -> dict[str, Posterior]:
@@ -107,8 +111,14 @@ class MSVAEModel(Method):
         return {"z": DiagonalGaussian.standard(n, self.config.latents, next(self.parameters()))}
 
 
-def given(y: Tensor | None) -> Tensor:
-    """y, which a second stage cannot do without."""
+def required_y(y: Tensor | None) -> Tensor:
+    """y, which a later stage cannot do without; a sentence that says so where there is none.
+
+    Example:
+        >>> import torch
+        >>> required_y(torch.zeros(1)).item()
+        0.0
+    """
     if y is None:
         raise InputError("this is a later stage: name a first one, as in --method beta-tcvae ms-vae.")
     return y

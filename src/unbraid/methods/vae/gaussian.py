@@ -8,25 +8,19 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from unbraid.core import Adam, DataSpec, Method, MethodConfig, Posterior
-from unbraid.errors import InputError
-from unbraid.nets.stacks import Encoder, NetworkName, decoder
+from unbraid.core import DataSpec, Method, Posterior
+from unbraid.methods.options import ObservationOptions, StackOptions, check_likelihood
+from unbraid.nets.stacks import Encoder, decoder
 from unbraid.ops import likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
-from unbraid.ops.likelihood import Likelihood
 from unbraid.util.schema import option
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianConfig(MethodConfig, ABC):
+class GaussianConfig(ObservationOptions, StackOptions, ABC):
     """Options of the methods with one group of Gaussian codes."""
 
-    latents: int = option(10, "number of codes")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
-    scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
-    network: NetworkName = option("auto", "conv (for images), conv-bn, conv-celeba, conv-mnist, mlp, conv1d (signals)")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    adam: Adam = option(Adam(), "optimiser of encoder and decoder")
+    latents: int = option(10, "number of codes", least=1)
 
 
 class GaussianVAE(Method, ABC):
@@ -55,6 +49,11 @@ class GaussianVAE(Method, ABC):
         """−log p(x | z), for each observation, [b]."""
         return likelihood.nll_rows(self.likelihood, self.decoder(z), x, self.scale)
 
+    def elbo(self, x: Tensor) -> tuple[DiagonalGaussian, Tensor, Tensor]:
+        """q(z | x) and the two terms of −ELBO at a draw of it: −log p(x | z) and KL[q(z | x) ‖ p(z)]."""
+        q = self.posterior(x)
+        return q, self.reconstruction(q.rsample(), x), q.kl()
+
     def nll_rows(self, x: Tensor) -> Tensor:
         """−log p(x | z) at a draw of q(z | x), for each observation, [b]."""
         return self.reconstruction_rows(self.posterior(x).rsample(), x)
@@ -74,9 +73,3 @@ class GaussianVAE(Method, ABC):
     def sample_x(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """A draw from p(x | z)."""
         return likelihood.sample(self.likelihood, self.decoder(codes["z"]), self.scale)
-
-
-def check_likelihood(name: Likelihood, data: DataSpec) -> None:
-    """Bernoulli means values in [0, 1], which vectors do not promise."""
-    if name == "bernoulli" and not data.is_image:
-        raise InputError("a bernoulli likelihood needs images; for vectors pass --likelihood gaussian or laplace.")
