@@ -13,13 +13,13 @@ import numpy as np
 import torch
 
 from unbraid import methods
-from unbraid.cli.options import command_line
 from unbraid.core import HasTarget, Method, MethodConfig, build_method
 from unbraid.data import load as load_data
 from unbraid.data.factor_data import FactorData
 from unbraid.data.label_budget import LabelBudget
 from unbraid.errors import InputError
 from unbraid.runs import label_access as known_labels
+from unbraid.runs.command_line import command_line
 from unbraid.runs.directory import Run
 from unbraid.runs.plan import Plan, differences, unfinished_schedules
 from unbraid.training import checkpoint

@@ -17,6 +17,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from unbraid.data import cache
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.columns import factor_table
+from unbraid.data.own.tables import join_labels
 from unbraid.errors import InputError
 from unbraid.util.files import part_file
 
@@ -42,8 +43,6 @@ def load_folder(
     antialiased bilinear filter. `channels` is 1 for grey, 3 for colour; transparent parts become white.
     `depth=16` admits 16-bit images and rescales them to 8 bits. `labels` is a table joined by file name.
     """
-    from unbraid.data.own.tables import join_labels
-
     files = image_files(path)
     size = wanted_size(resize)
     if crop not in ("centre", "none"):

@@ -13,7 +13,10 @@ import numpy as np
 from unbraid.data import cache
 from unbraid.data.arguments import checked
 from unbraid.data.factor_data import FactorData
+from unbraid.data.optional import need
 from unbraid.data.own.arrays import from_arrays
+from unbraid.data.own.image_folder import check_same, fitted, load_folder, upright, wanted_size
+from unbraid.data.own.tables import load_table
 from unbraid.errors import InputError, unknown
 
 ARRAY_NAMES = ("observations", "images", "imgs", "image", "x", "data", "traces", "signals", "arr_0")
@@ -46,9 +49,6 @@ def load_path(path: Path, /, **arguments: Any) -> FactorData:
 
 def loaders_of(suffix: str) -> tuple[Callable[..., FactorData], ...]:
     """What reads files of this kind (`/` for folders): the last of these, which may call the ones before it."""
-    from unbraid.data.own.image_folder import load_folder
-    from unbraid.data.own.tables import load_table
-
     table, hdf5 = (load_table,), (from_arrays, load_hdf5)
     known: dict[str, tuple[Callable[..., FactorData], ...]] = {
         "/": (load_folder,),
@@ -102,7 +102,7 @@ def load_npz(path: Path, *, array: str | None = None, factors: str | None = None
 
 def load_hdf5(path: Path, *, array: str | None = None, factors: str | None = None, **options: Any) -> FactorData:
     """Observations, and factors if there are any, from the data sets of an HDF5 file."""
-    h5py = need_h5py(path)
+    h5py = need("h5py", path)
     try:
         with h5py.File(path, "r") as file:
             names: list[str] = []
@@ -142,15 +142,6 @@ def pack_name(path: Path, *options: Any) -> str:
     return f"packed/{path.stem}-{hashlib.blake2b(identity, digest_size=8).hexdigest()}.npy"
 
 
-def need_h5py(path: Path) -> Any:
-    """The h5py module, or an error that says how to get it."""
-    try:
-        import h5py
-    except ImportError as error:
-        raise InputError(f"reading {str(path)!r} needs h5py: pip install 'unbraid[data]'.") from error
-    return h5py
-
-
 def pick(path: Path, names: Sequence[str], wanted: str | None, usual: Sequence[str], *, alone: bool) -> str:
     """The array that is meant: the one asked for, the only one, or the one with a usual name; '' for none."""
     if wanted is not None:
@@ -181,8 +172,6 @@ def from_dataset(
     name: str = "dataset",
 ) -> FactorData:
     """A data set from a Hugging Face `datasets.Dataset` with a column of images or of vectors."""
-    from unbraid.data.own.image_folder import check_same, fitted, upright, wanted_size
-
     columns = list(dataset.column_names)
     image = image or next((c for c in ("image", "img", "pixel_values", "x", "features") if c in columns), columns[0])
     for column in (image, *factors):

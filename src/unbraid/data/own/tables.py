@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from unbraid.data.factor_data import FactorData
+from unbraid.data.optional import need
 from unbraid.data.own.arrays import from_arrays
 from unbraid.data.own.columns import MISSING
 from unbraid.errors import InputError, unknown
@@ -53,13 +54,9 @@ def read_csv(path: Path) -> dict[str, list[Any]]:
 
 def read_parquet(path: Path) -> dict[str, list[Any]]:
     """A Parquet file, through pyarrow."""
+    pyarrow, parquet = need("pyarrow", path), need("pyarrow.parquet", path)
     try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise InputError(f"reading {str(path)!r} needs pyarrow: pip install 'unbraid[data]'.") from error
-    try:
-        table = pyarrow.parquet.read_table(path)
+        table = parquet.read_table(path)
     except (pyarrow.ArrowInvalid, OSError) as error:
         if isinstance(error, (FileNotFoundError, PermissionError)):
             raise

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from unbraid.data.factor_data import Factor
+from unbraid.data.optional import need
 from unbraid.data.own.columns import factor_table
 from unbraid.data.published import formats
 from unbraid.errors import InputError
@@ -62,10 +63,8 @@ def dsprites(raw: Raw, factors: Sequence[Factor]) -> Parts:
 
 def shapes3d(raw: Raw, factors: Sequence[Factor]) -> Parts:
     """`images` of an HDF5 file."""
-    from unbraid.data.own.readers import need_h5py
-
     path = only(raw)
-    with formats.readable(path), need_h5py(path).File(path, "r") as file:
+    with formats.readable(path), need("h5py", path).File(path, "r") as file:
         shape = tuple(file["images"].shape)
     table, info = grid(path, shape[0], factors)
     return Parts(shape, lambda: formats.hdf5_blocks(path, "images"), table, info)

@@ -16,6 +16,7 @@ import numpy as np
 from unbraid.data import cache
 from unbraid.data.arguments import checked
 from unbraid.data.factor_data import Factor, FactorData
+from unbraid.data.published.arrange import READERS
 from unbraid.data.published.download import RemoteFile, fetch, verify
 from unbraid.errors import InputError, unknown
 from unbraid.util.files import part_file
@@ -91,8 +92,6 @@ def get(name: str, **options: Any) -> FactorData:
 
 def load_published(name: str, /, **arguments: Any) -> FactorData:
     """A data set of the catalogue, with arguments as users give them."""
-    from unbraid.data.published.arrange import READERS
-
     return load_named(entry(name).name, **checked(name, arguments, READERS[name], load_named))
 
 
@@ -101,8 +100,6 @@ def load_named(name: str, /, *, path: str | Path | None = None, verify: bool = T
 
     `verify=False` accepts files at `path` that are not the published ones, such as a part of them.
     """
-    from unbraid.data.published.arrange import READERS
-
     known = entry(name)
     label = "-".join(f"{key}={value}" for key, value in sorted(options.items())) or "default"
     stem = f"{name}/{name}-v{VERSION}-{label.replace('/', '_')}"

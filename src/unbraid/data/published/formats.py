@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from unbraid.data import cache
+from unbraid.data.optional import need
 from unbraid.errors import InputError
 
 ROWS = 1024
@@ -121,9 +122,7 @@ def _npy_header(stream: IO[bytes], path: Path) -> tuple[tuple[int, ...], np.dtyp
 
 def hdf5_blocks(path: Path, name: str) -> Iterator[NDArray[Any]]:
     """Rows of one data set of an HDF5 file."""
-    from unbraid.data.own.readers import need_h5py
-
-    h5py = need_h5py(path)
+    h5py = need("h5py", path)
     with readable(path), h5py.File(path, "r") as file:
         source = file[name]
         for start in range(0, len(source), ROWS):
