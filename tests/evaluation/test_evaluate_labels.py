@@ -10,7 +10,8 @@ import torch
 
 import unbraid as ub
 from unbraid import methods
-from unbraid.cli.main import main, print_scores
+from unbraid.cli.main import main
+from unbraid.cli.scores import print_scores
 from unbraid.data.factor_data import FactorData
 from unbraid.evaluation import classes as parted
 from unbraid.evaluation.evaluate import possible

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
+from PIL.PngImagePlugin import PngInfo
 
+from unbraid._version import __version__
 from unbraid.data import cache
 from unbraid.data.drawn import BUILT_IN
 from unbraid.data.factor_data import FactorData
@@ -155,10 +157,17 @@ def contact_sheet(
     try:
         with part_file(path) as partial:
             enlarged = picture.resize((picture.width * zoom, picture.height * zoom), Image.Resampling.NEAREST)
-            enlarged.save(partial, format="PNG")
+            enlarged.save(partial, format="PNG", pnginfo=made_by_unbraid())
     except OSError as error:
         raise InputError(f"cannot write {str(path)!r} ({error.strerror or error}); choose another place.") from error
     return path
+
+
+def made_by_unbraid() -> PngInfo:
+    """The note in a picture by which a later command knows that it may write over it."""
+    note = PngInfo()
+    note.add_text("Software", f"unbraid {__version__}")
+    return note
 
 
 def curves(vectors: NDArray[np.float32], side: int = 64) -> NDArray[np.uint8]:

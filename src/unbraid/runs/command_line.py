@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from unbraid.core import MethodConfig
+from unbraid.data.arguments import parse_argument
 from unbraid.data.label_budget import LabelPlan
 from unbraid.util.schema import to_json
 
@@ -40,25 +41,6 @@ def command_line(
     return " ".join(words)
 
 
-def parse_data_argument(text: str) -> Any:
-    """The value of a data set's argument as typed: numbers and true/false as such, all else as text.
-
-    Args:
-        text: what stands after `--data.NAME`.
-
-    Returns:
-        The value that JSON makes of it, or the text itself.
-
-    Example:
-        >>> parse_data_argument("32"), parse_data_argument("True"), parse_data_argument("train")
-        (32, True, 'train')
-    """
-    try:
-        return json.loads(text.lower() if text in ("True", "False") else text)
-    except json.JSONDecodeError:
-        return text
-
-
 def _changes(default: Mapping[str, Any], chosen: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in chosen.items():
         if isinstance(value, dict):
@@ -75,6 +57,6 @@ def _word(value: Any) -> str:
 
 
 def _data_word(value: Any) -> str:
-    """An argument of the data set as a shell takes it and `parse_data_argument` reads it."""
-    is_plain_text = isinstance(value, str) and parse_data_argument(value) == value
+    """An argument of the data set as a shell takes it and `parse_argument` reads it."""
+    is_plain_text = isinstance(value, str) and parse_argument(value) == value
     return shlex.quote(value if is_plain_text else json.dumps(value))
