@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,7 +59,7 @@ def test_a_study_runs_once_and_keeps_what_was_written_by_hand(tmp_path: Path) ->
 
 
 def test_a_page_can_be_written_from_what_is_finished(tmp_path: Path) -> None:
-    options = {"out": tmp_path / "runs", "results": tmp_path / "docs", "show": False, "studies": TINY}
+    options: dict[str, Any] = {"out": tmp_path / "runs", "results": tmp_path / "docs", "show": False, "studies": TINY}
     with pytest.raises(InputError, match="no run of tiny/one is finished"):
         reproduce("tiny/one", "smoke", train=False, **options)
     one = [Study("tiny/one", "one run", lambda scale: trials(scale)[:1], {"count": count}, page)]
