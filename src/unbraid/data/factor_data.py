@@ -124,13 +124,28 @@ class FactorData:
         return digest.hexdigest()[:32]
 
     def column(self, name: str) -> NDArray[np.float64]:
-        """The values of one factor, by name."""
+        """The values of one factor.
+
+        Args:
+            name: of the factor.
+
+        Returns:
+            Its column of the table, [n]; NaN where the label is missing.
+        """
         if name not in self.factor_names:
             raise unknown("factor", name, self.factor_names)
         return self.factors[:, self.factor_names.index(name)]
 
     def take(self, rows: NDArray[np.integer] | Sequence[int], name: str | None = None) -> FactorData:
-        """The data set of the given rows, in their order."""
+        """The data set of some rows.
+
+        Args:
+            rows: their numbers, in the wanted order.
+            name: of the new data set; the same name by default.
+
+        Returns:
+            A data set in memory, which `load` cannot make again.
+        """
         rows = np.asarray(rows)
         targets = {key: (lambda make=make: make()[rows]) for key, make in self.targets.items()}
         return FactorData(

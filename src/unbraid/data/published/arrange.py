@@ -36,7 +36,20 @@ class Parts:
 
 
 def grid(path: Path, rows: int, factors: Sequence[Factor]) -> tuple[NDArray[np.float64], tuple[Factor, ...]]:
-    """All combinations, the last factor fastest."""
+    """The factor table of a data set that holds all combinations, the last factor fastest.
+
+    Args:
+        path: of the file, for the message.
+        rows: how many images it holds.
+        factors: whose sizes must multiply to that.
+
+    Returns:
+        The table [rows, factor] and the factors.
+
+    Example:
+        >>> grid(Path("a.npz"), 4, [Factor("x", 2), Factor("y", 2)])[0].tolist()
+        [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+    """
     sizes = [factor.size for factor in factors]
     if int(np.prod(sizes)) != rows:
         raise InputError(f"{str(path)!r} holds {rows:,} images where its factors make {int(np.prod(sizes)):,}.")
@@ -44,7 +57,7 @@ def grid(path: Path, rows: int, factors: Sequence[Factor]) -> tuple[NDArray[np.f
 
 
 def only(raw: Raw) -> Path:
-    """The one file of a data set that has one."""
+    """The file of a data set that has only one."""
     return next(iter(raw.values()))
 
 
