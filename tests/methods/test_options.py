@@ -12,7 +12,7 @@ from unbraid.methods import METHODS, InfoGAN, by_name, describe
 from unbraid.methods.labelled.probe import FactorProbe
 from unbraid.util.schema import Bounds, check_bounds, to_json
 
-ALL = (*METHODS, FactorProbe)
+ALL: tuple[type[MethodConfig], ...] = (*METHODS, FactorProbe)
 SHARED = ("likelihood", "scale", "width", "batch_size")
 
 
@@ -53,7 +53,7 @@ def test_a_number_below_its_bound_is_refused_by_name(cls: type[MethodConfig], na
 def test_the_options_that_once_escaped_are_refused() -> None:
     for options in ({"codes": -3}, {"information": -1.0}, {"critic_adam": Adam(lr=-1.0)}, {"adam": Adam(beta2=1.0)}):
         with pytest.raises(InputError):
-            check_bounds(InfoGAN(**options))  # type: ignore[arg-type]
+            check_bounds(InfoGAN(**options))
     with pytest.raises(InputError, match=r"--critic-adam.end of infogan must be at least 0 and at most 1, not 1.5\."):
         check_bounds(InfoGAN(critic_adam=Adam(end=1.5)))
 

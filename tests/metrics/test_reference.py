@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, mutual_info_score, roc_auc_score
 from sklearn.svm import LinearSVC
@@ -53,7 +54,7 @@ def test_chens_mig_agrees_with_sampling() -> None:
     log_vars = draws.uniform(-4, -1, size=means.shape)
     score = m.mig(means, factors, convention="chen", log_vars=log_vars)
 
-    def log_mixture(z: Array, rows: Array, j: int) -> Array:
+    def log_mixture(z: Array, rows: NDArray[np.intp], j: int) -> Array:
         deviation = np.exp(0.5 * log_vars[rows, j])
         away = (z[:, None] - means[rows, j]) / deviation
         return np.log((np.exp(-0.5 * away**2) / (deviation * np.sqrt(2 * np.pi))).mean(axis=1))

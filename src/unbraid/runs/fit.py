@@ -11,11 +11,11 @@ from typing import Any
 import torch
 
 from unbraid import methods
-from unbraid.cli.options import command_line
 from unbraid.core import HasTarget, Method, MethodConfig, build_method
 from unbraid.data.factor_data import FactorData
 from unbraid.errors import InputError
 from unbraid.runs import label_access
+from unbraid.runs.command_line import command_line
 from unbraid.runs.conditioning import stage_inputs
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.plan import differences, unfinished_schedules
