@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from unbraid.evaluation.measure import Measure, MeasureOptions
 from unbraid.evaluation.registry import MEASURES
 from unbraid.evaluation.table import known_metrics, show_metric
 from unbraid.metrics import Score
-from unbraid.metrics.keys import WITHOUT
+from unbraid.metrics.keys import MetricKey
 from unbraid.runs.directory import RunDirectory
 from unbraid.util.files import read_json, write_json
 from unbraid.util.progress import Steps
@@ -63,8 +64,8 @@ def scored(run: RunDirectory, measure: Measure, names: Sequence[str], options: M
     entries: dict[str, Any] = {}
     for labels in (True, False) if twice else (True,):
         found = measure.compute(run, names, options, labels)
-        prefix = "" if labels else WITHOUT
-        entries |= {f"{prefix}{key}": entry(score, measure) for key, score in found.items()}
+        for key, score in found.items():
+            entries[str(replace(MetricKey.parse(key), labels=labels))] = entry(score, measure)
     return entries
 
 
@@ -108,7 +109,7 @@ def measure_of(name: str, measures: Sequence[Measure] = MEASURES) -> Measure:
 
 def is_there(measure: Measure, name: str, results: Mapping[str, Any], options: MeasureOptions) -> bool:
     """Whether a score is computed already, as these options would have it."""
-    found = [score for key, score in results.items() if key == name or key.startswith(f"{name}/")]
+    found = [score for key, score in results.items() if MetricKey.parse(key).metric == name]
     return bool(found) and all(measure.is_current(score, options) for score in found)
 
 
