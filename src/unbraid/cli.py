@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -213,7 +214,7 @@ def demo(words: Sequence[str]) -> None:
     """Show the main job on embedded data: a few minutes."""
     parser = command("demo", demo, "unbraid demo [--out FOLDER]")
     parser.add_argument("--out", type=Path, default=Path("runs/demo"), metavar="FOLDER", help="where to (runs/demo)")
-    add_machine(parser)
+    add_machine(parser, precision="auto")
     known = parser.parse_args(words)
 
     from unbraid.demo import run_demo
@@ -236,6 +237,8 @@ COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code is 0, 2 for bad input, 130 for a run that was asked to stop."""
     words = list(sys.argv[1:] if argv is None else argv)
+    # Before torch starts: its idle threads would otherwise spin, at the cost of whatever else the machine does.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     logging.basicConfig(format="unbraid: %(message)s", level=logging.WARNING)
     logging.getLogger("unbraid").setLevel(logging.INFO)
     if not words or words[0] in ("-h", "--help", "help"):

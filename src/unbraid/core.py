@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from math import cos, pi
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from torch import Tensor, nn
@@ -71,11 +72,14 @@ class Adam:
     beta1: float = 0.9
     beta2: float = 0.999
     eps: float = 1e-8
-    end: float = later_option(1.0, "part of lr that is left at the last step; it falls on a straight line")
+    end: float = later_option(1.0, "part of lr that is left at the last step")
+    schedule: Literal["linear", "cosine"] = later_option("linear", "how lr falls to that: on a line, or as a cosine")
+    warmup: int = later_option(0, "first steps, over which lr rises from 0")
+    clip: float = later_option(0.0, "length to which longer gradients are shortened (0: they are not)")
 
     def __post_init__(self) -> None:
         """Refuse what Adam cannot do, and a rate that would grow or change its sign."""
-        for name in ("lr", "eps"):
+        for name in ("lr", "eps", "warmup", "clip"):
             if not getattr(self, name) >= 0:
                 raise InputError(f"adam.{name} is {getattr(self, name):g}; it must be at least 0.")
         for name in ("beta1", "beta2"):
@@ -84,9 +88,11 @@ class Adam:
         if not 0 <= self.end <= 1:
             raise InputError(f"adam.end is {self.end:g}; it is the part of lr that is left at the last step, 0 to 1.")
 
-    def rate(self, progress: float) -> float:
-        """The learning rate after this part of training, 0 to 1."""
-        return self.lr * (1 - (1 - self.end) * progress)
+    def rate(self, progress: float, step: int | None = None) -> float:
+        """The learning rate after this part of training, 0 to 1; of the `step` that comes next, with its warm-up."""
+        fallen = progress if self.schedule == "linear" else 0.5 * (1 - cos(pi * progress))
+        warm = 1.0 if step is None or step >= self.warmup else (step + 1) / self.warmup
+        return warm * self.lr * (1 - (1 - self.end) * fallen)
 
 
 # Which rows a batch is drawn from: all; those with every label; those with at least one; or one half of the batch from
@@ -187,6 +193,28 @@ class Prepares(Protocol):
         """Look at the observations, batch by batch. A function of them and of torch's generator alone."""
 
 
+@runtime_checkable
+class LearnsPrior(Protocol):
+    """A later stage that learns which z belong to a y, p(z | y), as its last step, from its own codes.
+
+    y is all that it knows of the codes c before it, so this is its p(z | c). Codes of many latents fill a small part
+    of N(0, 1): draws of that look like no observation.
+    """
+
+    @property
+    def learns_prior(self) -> bool:
+        """Whether it was asked to; if not, `prior` is all there is."""
+
+    def fit_prior(self, x_and_y: Iterator[tuple[Tensor, Tensor]]) -> None:
+        """Look at the observations and their y, batch by batch, and keep what was learned among the weights.
+
+        A function of them, of the weights and of torch's generator alone.
+        """
+
+    def draw_given(self, y: Tensor) -> dict[str, Tensor]:
+        """A draw from p(z | y) for every y."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class MethodConfig(ABC):
     """What a method is made from; `build` makes it. Frozen, comparable, and plain JSON on disk."""
@@ -204,6 +232,9 @@ class MethodConfig(ABC):
     codes_are_labels: ClassVar[bool] = False
 
     batch_size: int = option(64, "observations in a training batch, over all devices")
+    average: float = later_option(
+        0.0, "decay of a running average of the weights over the steps, kept in their place at the end (0: none)"
+    )
 
     @property
     def uses_codes(self) -> bool:

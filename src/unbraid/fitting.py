@@ -23,6 +23,7 @@ from unbraid.labels import LabelBudget
 from unbraid.machine import Machine, environment
 from unbraid.options import command_line
 from unbraid.plan import Plan, differences, unfinished_schedules
+from unbraid.precision import with_precision
 from unbraid.run import Run
 from unbraid.tensors import read_tensors
 from unbraid.train import Job, train
@@ -144,9 +145,12 @@ def train_stage(run: Run, number: int, machine: Machine, *, show: bool = True) -
     source = dataclasses.replace(source, data=target_data(run.data, config))
     job = Job(config, source, steps, run.plan.seed, run.plan.key(number), run.stage_folder(number))
     began = time.monotonic()
-    train(job, machine, show=show, title=title)
+    decided = with_precision(job, machine)
+    train(job, decided, show=show, title=title)
     tensors, _ = read_tensors(job.folder / checkpoint.WEIGHTS)
-    write_record(run, number, seconds=time.monotonic() - began, parameters=sum(t.numel() for t in tensors.values()))
+    facts = {"precision": decided.precision} if decided != machine else {}
+    parameters = sum(t.numel() for t in tensors.values())
+    write_record(run, number, seconds=time.monotonic() - began, parameters=parameters, **facts)
 
 
 def write_record(run: Run, number: int, **facts: Any) -> None:
@@ -170,7 +174,7 @@ def reuse(run: Run, number: int) -> bool:
         for file in path.parent.iterdir():
             if file.name != "stage.json" and not file.name.startswith("."):
                 link(file, here / file.name)
-        facts = {name: record[name] for name in ("seconds", "parameters")}
+        facts = {name: record[name] for name in ("seconds", "parameters", "precision") if name in record}
         write_record(run, number, **facts, reused_from=path.parent.parent.name)
         _log.info("stage %d is the one of %s: reused", number, path.parent.parent)
         return True

@@ -125,6 +125,8 @@ def check_numbers(config: MethodConfig) -> None:
         if isinstance(number, bool) or not isinstance(number, int | float):
             continue
         place = f"--{typed(name)} of {config.name}"
+        if name == "average" and not 0 <= number < 1:
+            raise InputError(f"{place} must be at least 0 and less than 1, not {number:g}.")
         if name in COUNTS and number < 1:
             raise InputError(f"{place} must be at least 1, not {number}.")
         if name in POSITIVE and not number > 0:
@@ -146,6 +148,8 @@ def check_condition(earlier: MethodConfig, later: MethodConfig) -> None:
     """A stage that is to be given draws of observations needs one that can draw them."""
     if not isinstance(later, LaterStage) or later.condition != "observation":
         return
+    if getattr(earlier, "likelihood", "") == "gaussian-optimal":
+        raise InputError(f"{earlier.name} keeps no scale to draw with: choose --1.likelihood gaussian and a --1.scale.")
     try:
         made = get_type_hints(type(earlier).build).get("return")
     except NameError:  # an annotation that only a type checker can resolve

@@ -15,7 +15,7 @@ from unbraid.methods.gaussian import check_likelihood
 from unbraid.nets.adain import adain_network
 from unbraid.nets.stacks import NetworkName, decoder
 from unbraid.ops import likelihood
-from unbraid.ops.likelihood import Likelihood
+from unbraid.ops.likelihood import LIKELIHOODS, Likelihood
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class Controls(GivenFactors):
     name: ClassVar[str] = "controls"
     paper: ClassVar[str] = "MS-VAE, C and F.1"
     target: str = option("", "what to predict: one of the data set's targets by name, or the observations")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
+    likelihood: Likelihood = option("bernoulli", LIKELIHOODS)
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
     network: NetworkName = option("auto", "conv (default for images), conv-bn, conv-celeba, mlp")
     width: float = option(1.0, "fraction of the paper's units in every layer")
@@ -45,7 +45,7 @@ class MSControls(GivenFactors, LaterStage):
     name: ClassVar[str] = "ms-controls"
     paper: ClassVar[str] = "MS-VAE, C and F.1"
     target: str = option("", "what to predict: one of the data set's targets by name, or the observations")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
+    likelihood: Likelihood = option("bernoulli", LIKELIHOODS)
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
     width: float = option(1.0, "fraction of the paper's units in every layer")
     adam: Adam = option(Adam(), "optimiser")

@@ -15,7 +15,7 @@ from unbraid.nets.adain import residual_trunk
 from unbraid.nets.from_codes import DecoderFromCodes
 from unbraid.ops import likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
-from unbraid.ops.likelihood import Likelihood
+from unbraid.ops.likelihood import LIKELIHOODS, Likelihood
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class EndToEnd(MethodConfig):
     latents: int = option(5, "number of codes c, whose KL weighs beta times")
     residual_latents: int = option(5, "number of codes z, whose KL weighs once")
     beta: float = option(4.0, "weight of the KL of c")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
+    likelihood: Likelihood = option("bernoulli", LIKELIHOODS)
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
     width: float = option(1.0, "fraction of the paper's units in every layer")
     batch_size: int = option(32, "observations in a training batch, over all devices")

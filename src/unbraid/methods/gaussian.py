@@ -14,7 +14,7 @@ from unbraid.errors import InputError
 from unbraid.nets.stacks import Encoder, NetworkName, decoder
 from unbraid.ops import likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
-from unbraid.ops.likelihood import Likelihood
+from unbraid.ops.likelihood import LIKELIHOODS, Likelihood
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +22,7 @@ class GaussianConfig(MethodConfig, ABC):
     """Options of the methods with one group of Gaussian codes."""
 
     latents: int = option(10, "number of codes")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
+    likelihood: Likelihood = option("bernoulli", LIKELIHOODS)
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
     network: NetworkName = option("auto", "conv (for images), conv-bn, conv-celeba, conv-mnist, mlp, conv1d (signals)")
     width: float = option(1.0, "fraction of the paper's units in every layer")

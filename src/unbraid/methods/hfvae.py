@@ -19,7 +19,7 @@ from unbraid.ops import gaussian, likelihood
 from unbraid.ops.categorical import Categorical, relaxed_log_prob, relaxed_log_sample
 from unbraid.ops.gaussian import DiagonalGaussian
 from unbraid.ops.groups import grouped_density
-from unbraid.ops.likelihood import Likelihood
+from unbraid.ops.likelihood import LIKELIHOODS, Likelihood
 from unbraid.ops.total_correlation import Estimator, mixture_weights
 
 
@@ -36,7 +36,7 @@ class HFVAE(MethodConfig):
     gamma: float = option(1.0, "weight of the total correlation within groups")
     estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
     temperature: float = option(0.67, "of the relaxed discrete codes")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
+    likelihood: Likelihood = option("bernoulli", LIKELIHOODS)
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
     network: NetworkName = option("auto", "conv (default for images), conv-bn, conv-celeba, mlp")
     width: float = option(1.0, "fraction of the paper's units in every layer")

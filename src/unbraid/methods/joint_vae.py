@@ -16,7 +16,7 @@ from unbraid.nets.stacks import Encoder, NetworkName, decoder
 from unbraid.ops import likelihood
 from unbraid.ops.categorical import Categorical, capacity_limit
 from unbraid.ops.gaussian import DiagonalGaussian
-from unbraid.ops.likelihood import Likelihood
+from unbraid.ops.likelihood import LIKELIHOODS, Likelihood
 from unbraid.ops.schedules import linear
 
 
@@ -33,7 +33,7 @@ class JointVAE(MethodConfig):
     discrete_capacity: float = option(1.1, "capacity of the discrete codes at the end, in nats; no more than Σ log L")
     capacity_steps: int = option(300_000, "steps until the capacities are reached")
     temperature: float = option(0.67, "of the Gumbel-softmax draws")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
+    likelihood: Likelihood = option("bernoulli", LIKELIHOODS)
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
     network: NetworkName = option("auto", "conv (default for images), conv-bn, conv-celeba, mlp")
     width: float = option(1.0, "fraction of the paper's units in every layer")

@@ -19,7 +19,7 @@ from unbraid.nets.stacks import Encoder, NetworkName, decoder
 from unbraid.ops import likelihood
 from unbraid.ops.categorical import Categorical, aggregate_kl, entropy
 from unbraid.ops.gaussian import DiagonalGaussian
-from unbraid.ops.likelihood import Likelihood
+from unbraid.ops.likelihood import LIKELIHOODS, Likelihood
 from unbraid.ops.masked import mean_where
 from unbraid.ops.mixture import PriorGaussian, kl_to_modes, moments, overlap
 from unbraid.ops.schedules import linear
@@ -53,7 +53,7 @@ class PartedVAE(MethodConfig):
     temperature: float = option(0.67, "of the Gumbel-softmax draws of c")
     attention_gain: float = option(8.0, "how sharp the attention is in the end; it starts at 1")
     attention_steps: int = option(35_000, "steps until it is; a run should be longer")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
+    likelihood: Likelihood = option("bernoulli", LIKELIHOODS)
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
     network: NetworkName = option("auto", "conv (default for images), conv-bn, conv-celeba, mlp")
     width: float = option(1.0, "fraction of the paper's units in every layer")
