@@ -24,6 +24,12 @@ def fit(words: Sequence[str]) -> None:
     parser.add_argument("--method", nargs="+", required=True, metavar="NAME", help="stages in order (unbraid methods)")
     parser.add_argument("--steps", nargs="+", type=int, default=[20_000], metavar="N", help="for all stages or each")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of weights, batches and noise (0)")
+    parser.add_argument(
+        "--recipe",
+        default="fast",
+        choices=("fast", "paper"),
+        help="options that are not named: those that learn in minutes (fast) or the paper's",
+    )
     parser.add_argument("--labels", metavar="N", help="labels that methods may see: 256, 0.5%%, 'first 256', all")
     parser.add_argument("--label-factors", nargs="+", metavar="NAME", help="factors whose labels they may see (all)")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the run directory (runs/…)")
@@ -42,7 +48,8 @@ def fit(words: Sequence[str]) -> None:
     given = list(options.pairs(rest))
     stages = [methods.by_name(name) for name in known.method]
     own = list(vars(known))  # which may have been meant
-    configs = options.configure(stages, [pair for pair in given if not pair[0].startswith("data.")], own)
+    chosen = [pair for pair in given if not pair[0].startswith("data.")]
+    configs = options.configure(stages, chosen, own, known.recipe)
     arguments = options.data_arguments([(name[5:], text) for name, text in given if name.startswith("data.")])
     where = machine(known)
     steps = known.steps[0] if len(known.steps) == 1 else known.steps
@@ -115,6 +122,7 @@ def methods(words: Sequence[str]) -> None:
     known = parser.parse_args(words)
 
     from unbraid import methods as library
+    from unbraid import recipes
     from unbraid.config import typed
     from unbraid.options import describe_options
 
@@ -129,6 +137,10 @@ def methods(words: Sequence[str]) -> None:
         out.print("A later stage: it follows another method, as in --method beta-tcvae " + config.name)
     if config.uses_labels:
         out.print("It learns from labels: --labels 256 (or 0.5%) and --label-factors NAME say which it may see.")
+    fast = recipes.changes(config)
+    if fast:
+        options = " ".join(f"--{typed(name)} {value}" for name, value in fast)
+        out.print(Text(f"unbraid fit starts from {options}; --recipe paper from the defaults below."), soft_wrap=True)
     shown = describe_options(config)
     print_table(
         ("option", "default", "meaning"),
@@ -241,6 +253,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     logging.basicConfig(format="unbraid: %(message)s", level=logging.WARNING)
     logging.getLogger("unbraid").setLevel(logging.INFO)
+    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
     if not words or words[0] in ("-h", "--help", "help"):
         print_help()
         return 0

@@ -15,7 +15,7 @@ from unbraid.methods import MSVAE, BetaTCVAE
 
 # Chosen for two cores and some minutes; the paper trains far longer, at full width and a lower rate.
 FIRST = BetaTCVAE(beta=6.0, width=0.5, adam=Adam(lr=5e-4))
-SECOND = MSVAE(latents=10, likelihood="gaussian", scale=0.1, width=0.25, batch_size=16, adam=Adam(lr=1e-3))
+SECOND = MSVAE.fast()
 STEPS = (2500, 2400)
 
 

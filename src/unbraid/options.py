@@ -8,10 +8,12 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_type_hints
 
+from unbraid import recipes
 from unbraid.config import from_json, label, parse, to_json, typed
 from unbraid.core import MethodConfig
 from unbraid.errors import InputError, unknown
 from unbraid.labels import LabelPlan
+from unbraid.recipes import Recipe
 
 
 def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -32,13 +34,16 @@ def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def configure(
-    stages: Sequence[type[MethodConfig]], given: Sequence[tuple[str, str]], also: Sequence[str] = ()
+    stages: Sequence[type[MethodConfig]],
+    given: Sequence[tuple[str, str]],
+    also: Sequence[str] = (),
+    recipe: Recipe = "paper",
 ) -> list[MethodConfig]:
     """The configurations of all stages. An option goes to every stage that has it; `--2.name` to the second only.
 
-    `also` are options of the command itself, which may have been meant.
+    `also` are options of the command itself, which may have been meant; `recipe` is where the others' values come from.
     """
-    values = [to_json(stage()) for stage in stages]
+    values = [to_json(recipes.start(stage, recipe)) for stage in stages]
     for name, text in given:
         number, dot, rest = name.partition(".")
         named = number.isdigit() and bool(dot)
@@ -108,19 +113,12 @@ def command_line(
         words += ["--labels", shlex.quote(f"first {labels.count}" if labels.first else str(labels.count))]
         words += ["--label-factors", *map(shlex.quote, labels.factors)] if labels.factors else []
     words += ["--steps", *(str(steps) for _, steps in stages), f"--seed {seed}"]
+    words += ["--recipe paper"] if any(type(config) in recipes.FAST for config, _ in stages) else []
     for number, (config, _) in enumerate(stages, 1):
         prefix = f"{number}." if len(stages) > 1 else ""
         default, chosen = to_json(type(config)()), to_json(config)
-        words += [f"--{prefix}{name} {_word(value)}" for name, value in _changes(default, chosen)]
+        words += [f"--{prefix}{name} {_word(value)}" for name, value in recipes.differences(default, chosen)]
     return " ".join(words)
-
-
-def _changes(default: Mapping[str, Any], chosen: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in chosen.items():
-        if isinstance(value, dict):
-            yield from _changes(default[name], value, f"{prefix}{name}.")
-        elif name not in default or value != default[name]:
-            yield f"{prefix}{name}", value
 
 
 def _word(value: Any) -> str:

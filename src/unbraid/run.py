@@ -199,6 +199,17 @@ class Run:
         parts = [[as_stored(y) for y in self.chain.reconstruct(batch, known)] for batch, known in batches]
         return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
 
+    def sample(self, n: int, *, seed: int | None = None, learned: bool = True) -> list[NDArray[Any]]:
+        """n new observations, as every stage makes them of codes that are drawn: y first, x̂ last.
+
+        A later stage that has learned which z belong to a y (`LearnsPrior`) draws from that, or with `learned=False`
+        from N(0, 1), as in the paper. The same `seed` (the run's, if none is given) makes the same observations.
+        """
+        torch.manual_seed(mix(self.plan.seed if seed is None else seed, "sample"))
+        counts = [min(ENCODE_BATCH, n - start) for start in range(0, n, ENCODE_BATCH)]
+        parts = [[as_stored(made) for made in self.chain.sample(count, learned=learned)[1]] for count in counts]
+        return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+
     def traverse(
         self, x: NDArray[Any], *, stage: int = 1, steps: int = 9, labels: NDArray[Any] | None = None
     ) -> list[NDArray[Any]]:

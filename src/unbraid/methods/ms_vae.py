@@ -33,7 +33,7 @@ class MSVAE(LaterStage):
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
     width: float = option(1.0, "fraction of the paper's units in every layer")
     batch_size: int = option(32, "observations in a training batch, over all devices")
-    adam: Adam = option(Adam(), "optimiser")
+    adam: Adam = option(Adam(), "optimiser (clip: for each value of an observation)")
     # Appendix L: M2 is codes+z, M3 is codes, M4 is y; M5 is codes+z and x after a plain VAE, with a greater beta.
     content: Literal["y", "codes", "codes+z"] = option(
         "y", "what the decoder starts from: y; stage 1's codes in its place; or codes and z side by side, without AdaIN"
@@ -132,8 +132,9 @@ class MSVAEModel(Method):
         return Terms(reconstruction + self.config.beta * kl, reconstruction=reconstruction, kl=kl)
 
     def updates(self) -> tuple[Update, ...]:
-        """One step for encoder and decoder."""
-        return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)
+        """One step for encoder and decoder. The loss is a sum over values, and so is the gradient that is clipped."""
+        adam = replace(self.config.adam, clip=self.config.adam.clip * self.values)
+        return (Update("vae", self.loss, ("encoder", "decoder"), adam, self.config.batch_size),)
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """q(z | x, y), under the key `z`."""
