@@ -141,12 +141,12 @@ def drawn_z(stage: Method, n: int) -> Codes:
 
 def has_learned_prior(stage: Method) -> bool:
     """Whether the stage has a p(z | y) to draw from."""
-    return isinstance(stage, LearnsPrior) and stage.learns_prior
+    return isinstance(stage, LearnsPrior) and stage.prior_rows > 0
 
 
 def drawn_codes(stage: Method, n: int, y: Tensor | None) -> Codes:
     """Codes for n observations: given y [n, …], from p(z | y) if the stage has learned it, else from its prior."""
-    if y is not None and isinstance(stage, LearnsPrior) and stage.learns_prior:
+    if y is not None and isinstance(stage, LearnsPrior) and stage.prior_rows > 0:
         return stage.draw_given(y)
     return draws_of(priors(stage).prior(n))
 

@@ -19,7 +19,7 @@ from unbraid import checkpoint
 from unbraid.averaging import WeightAverage
 from unbraid.batches import BatchSource, TrainingData
 from unbraid.config import from_json, to_json
-from unbraid.core import Decodes, Encodes, HasPrior, Method, MethodConfig, Posterior
+from unbraid.core import Decodes, Encodes, HasPrior, LearnsPrior, Method, MethodConfig, Posterior
 from unbraid.data.base import Factor, FactorData
 from unbraid.machine import launch
 from unbraid.tensors import read_tensors
@@ -131,7 +131,7 @@ def check_gradients(config: MethodConfig, source: TrainingData) -> None:
 
 def check_codes(config: MethodConfig, source: TrainingData) -> None:
     """Codes are [b, code] for any batch, observations come back in their shape, and neither depends on the batch."""
-    method = trained(config, source, STEPS).method.eval()
+    method = finished(trained(config, source, STEPS), source).eval()
     batch = batch_source(source).batch("codes", "train", 6, 0)
     require(isinstance(method, Encodes | HasPrior), "it encodes, or has a prior over its codes")
     with torch.no_grad():
@@ -160,6 +160,11 @@ def check_codes(config: MethodConfig, source: TrainingData) -> None:
             require(x.shape == batch.x.shape, f"decoding gives observations of shape {tuple(batch.x.shape)}")
             inside = bool((x >= 0).all() and (x <= 1).all()) if x.ndim == 4 else bool(x.isfinite().all())
             require(inside, "decoded images lie in [0, 1]")
+
+        if isinstance(method, LearnsPrior) and method.prior_rows and batch.y is not None:
+            for key, value in method.draw_given(batch.y).items():
+                require(value.shape == q[key].mean.shape, f"the draw of {key} given y is [b, code]")
+                require(bool(value.isfinite().all()), f"the draw of {key} given y is finite")
 
 
 def encode(method: Method, x: Tensor, y: Tensor | None, labels: Tensor) -> dict[str, Posterior]:

@@ -202,11 +202,11 @@ class LearnsPrior(Protocol):
     """
 
     @property
-    def learns_prior(self) -> bool:
-        """Whether it was asked to; if not, `prior` is all there is."""
+    def prior_rows(self) -> int:
+        """How many observations it learns that from; 0 if it was not asked to, and `prior` is all there is."""
 
     def fit_prior(self, x_and_y: Iterator[tuple[Tensor, Tensor]]) -> None:
-        """Look at the observations and their y, batch by batch, and keep what was learned among the weights.
+        """Look at observations and their y, batch by batch, and keep what was learned in `learned_prior`, a submodule.
 
         A function of them, of the weights and of torch's generator alone.
         """

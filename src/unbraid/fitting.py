@@ -149,7 +149,8 @@ def train_stage(run: Run, number: int, machine: Machine, *, show: bool = True) -
     train(job, decided, show=show, title=title)
     tensors, _ = read_tensors(job.folder / checkpoint.WEIGHTS)
     facts = {"precision": decided.precision} if decided != machine else {}
-    parameters = sum(t.numel() for t in tensors.values())
+    # Codes that are kept to draw from are no parameters.
+    parameters = sum(tensor.numel() for name, tensor in tensors.items() if not name.startswith("learned_prior."))
     write_record(run, number, seconds=time.monotonic() - began, parameters=parameters, **facts)
 
 

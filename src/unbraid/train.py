@@ -29,7 +29,7 @@ from unbraid.memory import keep_freed_memory
 from unbraid.progress import Steps
 
 PREPARE_BATCH = 1024
-PRIOR_ROWS = 20_000  # observations that p(z | y) is learned from, at most
+PRIOR_BATCH = 256
 LOG_POINTS = 200  # lines of log.jsonl that a run should have, at least
 
 
@@ -143,12 +143,12 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
 
 def learn_prior(method: Method, source: BatchSource, seed: int) -> None:
     """The last step of a stage that learns p(z | y). It needs seconds, so a killed run does it again from the start."""
-    if isinstance(method, LearnsPrior) and method.learns_prior:
+    if isinstance(method, LearnsPrior) and method.prior_rows:
         torch.manual_seed(mix(seed, "prior"))
         was_training = method.training
         method.eval()
         with torch.no_grad():
-            method.fit_prior(source.some_rows_with_y(PRIOR_ROWS, PREPARE_BATCH))
+            method.fit_prior(source.some_rows_with_y(method.prior_rows, PRIOR_BATCH))
         method.train(was_training)
 
 

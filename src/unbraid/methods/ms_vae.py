@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, ClassVar, Literal
@@ -16,6 +16,7 @@ from unbraid.methods.gaussian import check_likelihood
 from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network, check_styles, residual_trunk
 from unbraid.nets.detail import DetailDecoder, DetailEncoder
 from unbraid.nets.from_codes import DecoderFromCodes
+from unbraid.nets.nearest_codes import NearestCodes
 from unbraid.ops import likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
 from unbraid.ops.likelihood import LIKELIHOODS, Likelihood
@@ -100,6 +101,8 @@ class MSVAEModel(Method):
         self.config, self.uses_codes = config, config.uses_codes
         self.is_fast = config.network == "fast" and data.is_image  # vectors have no detail at places
         self.values = prod(data.shape)
+        if config.z_prior == "learned":
+            self.learned_prior = NearestCodes(data.shape, config.latents, data.size)
         if self.is_fast:
             self.encoder: nn.Module = DetailEncoder(data.shape, config.latents, config.width)
             self.decoder: nn.Module = DetailDecoder(
@@ -150,6 +153,20 @@ class MSVAEModel(Method):
     def prior(self, n: int) -> dict[str, Posterior]:
         """z ~ N(0, 1)."""
         return {"z": DiagonalGaussian.standard(n, self.config.latents, next(self.parameters()))}
+
+    @property
+    def prior_rows(self) -> int:
+        """Where z has a prior to learn, a few thousand."""
+        return self.learned_prior.rows if self.config.z_prior == "learned" else 0
+
+    def fit_prior(self, x_and_y: Iterator[tuple[Tensor, Tensor]]) -> None:
+        """p(z | y) from the codes of these observations."""
+        posteriors = ((y, self.posterior(x, y)) for x, y in x_and_y)
+        self.learned_prior.learn((y, q.mean, q.log_var) for y, q in posteriors)
+
+    def draw_given(self, y: Tensor) -> dict[str, Tensor]:
+        """z ~ p(z | y)."""
+        return {"z": self.learned_prior(y)}
 
 
 def given(y: Tensor | None) -> Tensor:
