@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from unbraid.batches import as_stored, mix
-from unbraid.chain import Chain, Codes, flat, means, unflat
+from unbraid.chain import Chain, Codes, drawn_codes, flat, has_learned_prior, means, unflat
 from unbraid.codes import CodeTable
 from unbraid.evaluate import works_without_labels
 from unbraid.files import write_arrays
@@ -43,6 +44,8 @@ def write_pictures(run: Run) -> Path:
     torch.manual_seed(mix(run.plan.seed, "pictures"))
     outputs = [as_stored(y) for y in run.chain.reconstruct(x, labels)]
     arrays |= {f"reconstruction/{number}": output for number, output in enumerate(outputs, 1)}
+    if has_learned_prior(run.chain.stages[-1]):
+        arrays["drawn"] = as_stored(drawn_detail(run.chain, x, labels))
     base = [means(q) for q in run.chain.encode(x[:1], labels[:1])]
     for stage in range(1, len(run.plan.stages) + 1):
         values = code_ranges(table, stage, STEPS)[:MOST_CODES]
@@ -53,6 +56,14 @@ def write_pictures(run: Run) -> Path:
         arrays |= {f"traversal/{stage}/{number}": output for number, output in enumerate(moved, stage)}
     write_arrays(path, arrays | class_pictures(run))
     return path
+
+
+@torch.inference_mode()
+def drawn_detail(chain: Chain, x: Tensor, labels: Tensor) -> Tensor:
+    """What the last stage makes of its y with z drawn from the p(z | y) that it has learned."""
+    codes = [means(q) for q in chain.encode(x, labels)]
+    y = chain.decode(codes)[-2]
+    return chain.decode([*codes[:-1], drawn_codes(chain.stages[-1], len(x), y)])[-1]
 
 
 def code_ranges(table: CodeTable, stage: int, steps: int) -> NDArray[np.float32]:

@@ -98,3 +98,12 @@ def test_the_paper_s_stage_keeps_m3_as_it_was(tmp_path: Path) -> None:
     stages = [methods.VAE(width=0.1, latents=2), methods.MSVAE(width=0.1, latents=3)]
     plain = fit(small_images(), stages, steps=2, out=tmp_path / "run", show=False)
     assert "normal" not in conditioning_scores(plain, show=False)["conditioning/M3"].details
+
+
+def test_the_report_shows_draws_beside_reconstructions(run: Run) -> None:
+    page = run.report().read_text(encoding="utf-8")
+    with np.load(run.folder / "pictures.npz") as pictures:
+        assert pictures["drawn"].shape == pictures["reconstruction/2"].shape
+        assert not np.array_equal(pictures["drawn"], pictures["reconstruction/2"])
+    assert "z drawn" in page
+    assert "z of others with a similar y" in page
