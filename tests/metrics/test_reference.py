@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from functools import partial
-from typing import Any
 
 import numpy as np
 import pytest
@@ -57,11 +54,10 @@ def test_chens_mig_agrees_with_sampling() -> None:
     log_vars = draws.uniform(-4, -1, size=means.shape)
     score = m.mig(means, factors, convention="chen", log_vars=log_vars)
 
-    def log_mixture(z: Array, rows: NDArray[np.int64], j: int) -> Array:
+    def log_mixture(z: Array, rows: NDArray[np.intp], j: int) -> Array:
         deviation = np.exp(0.5 * log_vars[rows, j])
         away = (z[:, None] - means[rows, j]) / deviation
-        density = np.exp(-0.5 * away**2) / (deviation * np.sqrt(2 * np.pi))
-        return np.asarray(np.log(density.mean(axis=1)))
+        return np.log((np.exp(-0.5 * away**2) / (deviation * np.sqrt(2 * np.pi))).mean(axis=1))
 
     mutual = np.zeros((2, 2))
     for j in range(2):
@@ -213,21 +209,14 @@ def test_dci_with_one_model_a_factor(mode: str) -> None:
     codes, factors = random_table(10_000 if mode == "lightgbm" else 3_000)
     table = as_table(codes, factors)
     fit, held = table.split(10_000, 5_000, 0)
-    make: Callable[[], Any]
     if mode == "lightgbm":
         lightgbm = pytest.importorskip("lightgbm")
-        options: dict[str, Any] = {
-            "n_estimators": 20,
-            "learning_rate": 0.3,
-            "max_depth": 3,
-            "num_leaves": 8,
-            "max_bin": 63,
-        }
-        make = partial(lightgbm.LGBMClassifier, **options, max_bin=63, importance_type="gain", n_jobs=1, verbose=-1)
+        options = {"n_estimators": 20, "learning_rate": 0.3, "max_depth": 3, "num_leaves": 8, "max_bin": 63}
+        make = lambda: lightgbm.LGBMClassifier(**options, importance_type="gain", n_jobs=1, verbose=-1)  # noqa: E731
     else:
         from sklearn.ensemble import RandomForestClassifier
 
-        make = partial(RandomForestClassifier, 50, max_depth=8, random_state=0)
+        make = lambda: RandomForestClassifier(50, max_depth=8, random_state=0)  # noqa: E731
     importance, accuracy = [], []
     for k in range(factors.shape[1]):
         model = make().fit(codes[fit], factors[fit, k])

@@ -14,7 +14,7 @@ from unbraid import metrics as m
 from .conftest import Array, grid
 
 SMALL: dict[str, Any] = {"train": 1000, "test": 500}
-GAPS = [m.mig, partial(m.sap, mode="regression"), partial(m.sap, mode="threshold"), m.sap]
+GAPS: list[Callable[..., m.Score]] = [m.mig, partial(m.sap, mode="regression"), partial(m.sap, mode="threshold"), m.sap]
 ALL: list[Callable[..., m.Score]] = [
     *GAPS,
     m.modularity,
@@ -89,7 +89,8 @@ def test_pure_noise_scores_chance() -> None:
     draws = np.random.default_rng(3)
     factors = draws.integers(4, size=(6000, 4)).astype(float)
     codes = draws.normal(size=(6000, 6))
-    for metric in (*GAPS, m.mcc, m.explicitness, partial(m.dci, mode="forest")):
+    near_zero: list[Callable[..., m.Score]] = [*GAPS, m.mcc, m.explicitness, partial(m.dci, mode="forest")]
+    for metric in near_zero:
         assert metric(codes, factors).value == pytest.approx(0.0, abs=0.03), name(metric)
     for metric in (m.factor_score, m.beta_score, m.z_diff):
         assert metric(codes, factors, train=2000, test=2000).value == pytest.approx(0.25, abs=0.05)

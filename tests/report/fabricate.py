@@ -29,6 +29,10 @@ SPREAD = {
 }  # fmt: skip
 
 
+def save_arrays(path: Path, arrays: dict[str, Any]) -> None:
+    np.savez(path, **arrays)
+
+
 def shape(detail: bool, **given: float) -> Array:
     """A shaded, rounded square on a soft ground; without detail it is blurred and has no stripes."""
     p = {**NEUTRAL, **given}
@@ -64,10 +68,6 @@ def trace(mass: bool, length: float = 1.0, damping: float = 0.4, weight: float =
 def write_json(path: Path, value: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value))
-
-
-def save(path: Path, arrays: dict[str, Array]) -> None:
-    np.savez(path, allow_pickle=False, **arrays)
 
 
 def write_log(path: Path, steps: int, levels: dict[str, tuple[float, float]], seed: int, points: int = 120) -> None:
@@ -173,7 +173,7 @@ def image_run(run: Path, *, name: str = "shapes", two_stages: bool = True, facto
         pictures["traversal/1/2"] = traverse(LATENTS, ACTS, lambda **p: shape(True, **p))
         pictures["traversal/2/2"] = traverse(LATER_LATENTS, LATER_ACTS, lambda **p: shape(True, **p))
         pictures["traversal/2/values"] = moves(LATER_LATENTS)
-    save(run / "pictures.npz", pictures)
+    save_arrays(run / "pictures.npz", pictures)
     if factors:
         write_json(run / "metrics.json", METRICS)
     return run
@@ -194,7 +194,7 @@ def save_codes(
         arrays["stage-2/codes"] = rng.standard_normal((len(codes), LATER_LATENTS)).astype(np.float32)
         arrays["stage-2/columns"] = np.array([f"z{j + 1}" for j in range(LATER_LATENTS)])
         arrays["stage-2/information"] = LATER_INFORMATION
-    save(run / "codes.npz", arrays)
+    save_arrays(run / "codes.npz", arrays)
 
 
 def vector_run(run: Path) -> Path:
@@ -225,7 +225,7 @@ def vector_run(run: Path) -> Path:
         ])  # fmt: skip
 
     own = np.stack([trace(True, damping=0.7, weight=1.4 + 0.5 * a) for a in np.linspace(-2, 2, STEPS)])
-    save(
+    save_arrays(
         run / "pictures.npz",
         {
             "originals": np.stack([trace(True, *p) for p in pairs]) + 0.01 * rng.standard_normal((SHOWN, 100)),
@@ -260,7 +260,7 @@ def prior_arrays(k: int, names: list[str], title: str, observations: Array) -> d
 
 def add_pictures(run: Path, arrays: dict[str, Array]) -> Path:
     with np.load(run / "pictures.npz") as file:
-        save(run / "pictures.npz", {**{name: file[name] for name in file.files}, **arrays})
+        save_arrays(run / "pictures.npz", {name: file[name] for name in file.files} | arrays)
     return run
 
 

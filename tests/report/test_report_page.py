@@ -233,7 +233,7 @@ def test_methods_are_called_as_they_call_themselves(image_run: Path, tmp_path: P
 def test_latents_have_one_numbering_on_the_page_and_in_the_details(image_run: Path, tmp_path: Path) -> None:
     with np.load(image_run / "codes.npz") as file:
         table = Table.from_arrays({name: file[name] for name in file.files})
-    scores = {name: score.to_json() for name, score in suite(table, metrics=["mig", "mcc"]).items()}
+    scores: dict[str, object] = {name: score.to_json() for name, score in suite(table, metrics=["mig", "mcc"]).items()}
     html, _ = read(write_report(rewritten(image_run, tmp_path / "run", {"metrics.json": scores})))
     strongest = dict(re.findall(r'<tr><th scope="row">(c\d+)</th>((?:(?!</tr>).)* best".*?)</tr>', html))
     assert set(strongest) == {"c5", "c10", "c1"}

@@ -53,6 +53,8 @@ def udr(
         >>> udr([mixed, codes, -codes[:, ::-1]]).details["best"]
         1
     """
+    from scipy.stats import rankdata  # deferred: importing the metrics should not import SciPy
+
     if method not in ("spearman", "lasso"):
         raise unknown("method of UDR", method, ("spearman", "lasso"))
     tables = [numbers(c, f"codes of model {i}") for i, c in enumerate(codes)]
@@ -64,8 +66,6 @@ def udr(
                 f"codes of model {i} have shape {table.shape} and those of model 0 {tables[0].shape}; "
                 "encode the same observations, in the same order, with every model."
             )
-    from scipy.stats import rankdata  # deferred: importing the metrics should not import SciPy
-
     masks = _informative(tables, information, threshold)
     if points is not None and points < len(tables[0]):
         rows = stream(seed, "udr").choice(len(tables[0]), points, replace=False)
