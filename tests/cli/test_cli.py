@@ -46,7 +46,7 @@ def test_options_reach_the_stage_they_name(squares_file: Path, tmp_path: Path) -
     out = tmp_path / "run"
     words = ["fit", str(squares_file), "--method", "beta-vae", "ms-vae", *SMALL, "--out", str(out)]
     assert main([*words, "--2.latents", "3", "--1.beta=2.5", "--adam.lr", "1e-3"]) == 0
-    from unbraid.runs.directory import Run
+    from unbraid.api import Run
 
     (first, _), (second, _) = Run.open(out).plan.stages
     assert (first.latents, first.beta, first.adam.lr) == (10, 2.5, 1e-3)  # type: ignore[attr-defined]

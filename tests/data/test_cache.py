@@ -52,7 +52,7 @@ def test_a_full_disk_is_said_and_small_data_stays_in_memory(cache_folder, monkey
     class Full:
         free = 5
 
-    monkeypatch.setattr(cache.shutil, "disk_usage", lambda path: Full)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Full)
     with pytest.warns(UserWarning, match="kept in memory"):
         assert cache.stored("c.npy", (4, 3), np.uint8, ones(), "ones").shape == (4, 3)
     monkeypatch.setattr(cache, "IN_MEMORY_LIMIT", 0)

@@ -2,26 +2,32 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from unbraid import methods
+from unbraid.api import Run, fit
 from unbraid.core import DataSpec, MethodConfig
 from unbraid.data.factor_data import Factor
 from unbraid.errors import InputError
-from unbraid.evaluation.evaluate import evaluate, outputs, possible, steering_codes
+from unbraid.evaluation.conditioning import conditioning_scores
+from unbraid.evaluation.evaluate import possible
+from unbraid.evaluation.identity import traversed_features
+from unbraid.evaluation.measure import MeasureOptions
 from unbraid.evaluation.pictures import write_pictures
-from unbraid.evaluation.stages import MEASURES, conditioning_scores, traversed_features
+from unbraid.evaluation.reconstruction import outputs
+from unbraid.evaluation.table import steering_codes
 from unbraid.methods.labelled.probe import FactorProbe
 from unbraid.metrics import downstream_by_stage, identity_change
 from unbraid.runs.chain import Chain
-from unbraid.runs.directory import Run
-from unbraid.runs.fit import fit
 from unbraid.training.contract import check_method, small_images
 
 SPEC = DataSpec((3, 16, 16), 48, (Factor("place", 4, "categorical"),), ((0.0, 3.0),))
+
+MEASURES = ("conditioning", "downstream_by_stage", "identity_change")
 
 
 def test_identity_that_never_changes_scores_zero_and_one_that_always_does_scores_one() -> None:
@@ -40,7 +46,7 @@ def test_identity_that_never_changes_scores_zero_and_one_that_always_does_scores
 @pytest.mark.parametrize("deaf", ["z", "c"])
 def test_a_generator_deaf_to_one_variable_is_found_out(deaf: str) -> None:
     torch.manual_seed(0)
-    model = methods.CGAN(width=0.1, latents=3).build(SPEC).eval()
+    model: Any = methods.CGAN(width=0.1, latents=3).build(SPEC).eval()
     real = model.make
     model.make = lambda c, z: real(torch.zeros_like(c) if deaf == "c" else c, torch.zeros_like(z) if deaf == "z" else z)
     features = traversed_features(Chain([model]), lambda x: x.flatten(1), identities=12, poses=6)
@@ -79,7 +85,7 @@ def chain_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def measures_of(run: Run) -> list[str]:
-    return [name for name in possible(run, None) if name in MEASURES]
+    return [name for name in possible(run, MeasureOptions()) if name in MEASURES]
 
 
 def test_stages_that_know_one_factor_each_know_both_together() -> None:
@@ -97,8 +103,8 @@ def test_stages_that_know_one_factor_each_know_both_together() -> None:
 
 
 def test_a_run_of_two_stages_is_scored_by_name(chain_run: Run) -> None:
-    assert measures_of(chain_run) == list(MEASURES)
-    found = evaluate(chain_run, ["downstream_by_stage", "identity_change"], images=64, show=False)
+    assert set(measures_of(chain_run)) == set(MEASURES)
+    found = chain_run.evaluate(["downstream_by_stage", "identity_change"], images=64, show=False)
     names = {"downstream_by_stage/c", "downstream_by_stage/z", "downstream_by_stage/c+z", "identity_change"}
     assert set(found) == names | {"_"}
     assert all(0 <= found[name]["value"] <= 1 for name in names)
@@ -114,7 +120,7 @@ def test_identity_is_judged_by_the_network_that_is_given_and_the_score_says_so(
     chain_run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def score(inception: Path | None) -> dict[str, object]:
-        found = evaluate(chain_run, ["identity_change"], images=32, show=False, inception=inception)
+        found = chain_run.evaluate(["identity_change"], images=32, show=False, inception=inception)
         return {"value": found["identity_change"]["value"], "features": found["identity_change"]["details"]["features"]}
 
     seen: list[int] = []
@@ -156,7 +162,8 @@ def test_a_student_is_scored_by_its_own_codes(tmp_path: Path) -> None:
     run = trained([methods.VAE(width=0.1, latents=2), methods.JacobianSupervision(width=0.1)], tmp_path)
     table = run.encode(show=False)
     own = steering_codes(run, table)
-    found = run.stage(2).encode(run.observations(table.rows))["c"].mean.numpy()
+    student: Any = run.stage(2)
+    found = student.encode(run.observations(table.rows))["c"].mean.numpy()
     np.testing.assert_allclose(own, found, atol=1e-5)
     assert not np.allclose(own, table.codes)
     moved = np.load(write_pictures(run))
@@ -172,13 +179,12 @@ def test_what_gans_and_flows_make_is_a_draw_and_not_scored_as_a_reconstruction(l
     (y, made), (y_again, made_again) = (run.chain.reconstruct(run.observations(rows)) for _ in range(2))
     assert torch.equal(y, y_again)
     assert not torch.equal(made, made_again), "z is drawn"
-    repeated = [outputs(run, rows, False)[-1] for _ in range(2)]
-    np.testing.assert_array_equal(*repeated)
+    np.testing.assert_array_equal(outputs(run, rows, False)[-1], outputs(run, rows, False)[-1])
     found = run.evaluate(["l1", "l2"], show=False)
     assert {name for name in found if name.endswith(("l1", "l2"))} == {"stage-1/l1", "stage-1/l2"}
     alone = trained([methods.CGAN(width=0.1)], tmp_path / "alone")
-    assert not {"l1", "l2"} & set(possible(alone, None))
-    with pytest.raises(InputError, match="l1 and l2 need reconstructions, which cgan does not make: ask for fid"):
+    assert not {"l1", "l2"} & set(possible(alone, MeasureOptions()))
+    with pytest.raises(InputError, match="l1 needs reconstructions, which cgan does not make: ask for fid"):
         alone.evaluate(["l1", "l2"], show=False)
 
 
@@ -186,14 +192,14 @@ def test_labels_tell_nothing_of_pictures_when_conditioning_is_measured(tmp_path:
     """Stage 1 reads labels where it is given them; the codes that M1 to M4 compare must come from pictures alone."""
     run = trained([methods.IVAE(width=0.1, latents=2), methods.MSVAE(width=0.1)], tmp_path)
     seen: list[torch.Tensor] = []
-    method = run.stage(1)
+    method: Any = run.stage(1)
     plain = method.auxiliary
 
     def watched(x: torch.Tensor, labels: torch.Tensor | None) -> torch.Tensor:
         seen.append(torch.ones(1) if labels is None else labels.isnan())
         return plain(x, labels)
 
-    method.auxiliary = watched  # type: ignore[method-assign]
+    method.auxiliary = watched
     conditioning_scores(run, False)
     assert seen
     assert all(bool(one.all()) for one in seen)
@@ -212,5 +218,5 @@ def test_conditioning_after_given_controls_is_refused_for_it_could_only_be_one(l
     with pytest.raises(InputError, match=r"after controls, whose codes are the labels .* ask for identity_change\.$"):
         run.evaluate(["conditioning"], show=False)
     assert not (run.folder / "metrics.json").exists()
-    assert "conditioning" not in possible(run, None)
-    assert "identity_change" in possible(run, None)
+    assert "conditioning" not in possible(run, MeasureOptions())
+    assert "identity_change" in possible(run, MeasureOptions())

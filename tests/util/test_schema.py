@@ -7,11 +7,12 @@ import shlex
 import pytest
 
 from unbraid import methods
-from unbraid.cli.options import command_line, configure, data_arguments
+from unbraid.api import fit
+from unbraid.cli.options import configure, data_arguments
 from unbraid.core import Adam
 from unbraid.data.label_budget import LabelBudget, LabelPlan
 from unbraid.errors import InputError
-from unbraid.runs.fit import fit
+from unbraid.runs.command_line import command_line
 from unbraid.runs.plan import Plan, unfinished_schedules
 from unbraid.util.schema import check_bounds, digest, from_json, to_json
 

@@ -1,4 +1,4 @@
-"""How commands read their words: what every parser of the command line shares."""
+"""Shared argparse helpers."""
 
 from __future__ import annotations
 
@@ -13,20 +13,33 @@ if TYPE_CHECKING:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one sentence, like all others."""
+    """An argument parser whose errors are one sentence."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise instead of printing the usage."""
+        """Raise `InputError` instead of printing the usage and leaving the process."""
         raise InputError(f"{message}; see {self.prog} --help.")
 
 
-def command(name: str, function: Callable[[Sequence[str]], None], usage: str) -> Parser:
-    """The parser of a command, described by its function's docstring."""
+def command_parser(name: str, function: Callable[[Sequence[str]], None], usage: str) -> Parser:
+    """The parser of a command.
+
+    Args:
+        name: the command's name.
+        function: the command, whose docstring describes it.
+        usage: the line that its help starts with.
+
+    Returns:
+        A parser without arguments, in which options cannot be abbreviated.
+    """
     return Parser(prog=f"unbraid {name}", usage=usage, description=function.__doc__, allow_abbrev=False)
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:
-    """The options that say where to compute."""
+    """Add the options that say where to compute; `machine` reads them.
+
+    Args:
+        parser: of a command that trains.
+    """
     parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, mps (auto)")
     parser.add_argument(
         "--devices", type=whole_number, default=1, metavar="N", help="processes that train together (1)"
@@ -38,7 +51,14 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
 
 
 def machine(known: argparse.Namespace) -> Machine:
-    """Where to compute."""
+    """Where to compute, as the options of `add_machine` say; sets the number of threads of this process.
+
+    Args:
+        known: the parsed options.
+
+    Returns:
+        Device, processes, precision and seconds between checkpoints.
+    """
     import torch
 
     from unbraid.training.machine import Machine
@@ -49,7 +69,18 @@ def machine(known: argparse.Namespace) -> Machine:
 
 
 def whole_number(text: str) -> int:
-    """How many of something: 1, 2, 3, …"""
+    """Parse a count: 1, 2, 3, …
+
+    Args:
+        text: as typed.
+
+    Returns:
+        The number; anything below 1 is an error of the argument.
+
+    Example:
+        >>> whole_number("3")
+        3
+    """
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")
     return int(text)

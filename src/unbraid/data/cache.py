@@ -22,7 +22,7 @@ IN_MEMORY_LIMIT = 1 << 29  # what is kept in memory when the folder cannot be wr
 
 
 def folder() -> Path:
-    """Where data is kept: `UNBRAID_DATA`, else `unbraid` in the user's cache folder."""
+    """The folder where data is kept: `UNBRAID_DATA`, else `unbraid` in the user's cache folder."""
     if place := os.environ.get("UNBRAID_DATA"):
         return Path(place).expanduser()
     base = os.environ.get("XDG_CACHE_HOME")
@@ -30,7 +30,18 @@ def folder() -> Path:
 
 
 def readable_size(count: float) -> str:
-    """1234567 → '1.2 MB'."""
+    """A number of bytes as people read it.
+
+    Args:
+        count: of bytes.
+
+    Returns:
+        The number with a unit.
+
+    Example:
+        >>> readable_size(1_234_567)
+        '1.2 MB'
+    """
     for unit in ("B", "kB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
@@ -48,7 +59,14 @@ def cannot_write(path: Path, error: OSError) -> InputError:
 
 
 def opened(path: Path) -> NDArray[Any] | None:
-    """The stored array, memory-mapped; None if there is none or it is damaged."""
+    """Open a stored array.
+
+    Args:
+        path: of an .npy file.
+
+    Returns:
+        The array, memory-mapped; None if there is none or it is damaged.
+    """
     try:
         # Copy-on-write: the file stays as it is, and torch.from_numpy has no reason to warn.
         array: NDArray[Any] = np.load(path, mmap_mode="c", allow_pickle=False)
@@ -76,9 +94,19 @@ def stored(
     blocks: Callable[[], Iterable[NDArray[Any]]],
     label: str,
 ) -> NDArray[Any]:
-    """The array of that name in the cache; made from `blocks` (consecutive rows) the first time.
+    """The array of that name in the cache; made the first time.
 
-    Where the folder cannot be written, small arrays are made in memory with a warning; large ones raise.
+    Where the folder cannot be written, small arrays are made in memory with a warning; large ones are an `InputError`.
+
+    Args:
+        file: its name within the cache folder.
+        shape: of the whole array.
+        dtype: of its values.
+        blocks: makes consecutive rows, which may be more than memory holds.
+        label: what is being done, for the progress bar.
+
+    Returns:
+        The array, memory-mapped.
     """
     path = folder() / file
     array = opened(path)
@@ -102,7 +130,15 @@ def stored(
 def write_blocks(
     path: Path, shape: tuple[int, ...], dtype: DTypeLike, blocks: Iterable[NDArray[Any]], label: str
 ) -> None:
-    """Write consecutive rows as one .npy file: streamed, so that it may be larger than memory."""
+    """Write consecutive rows as one .npy file, all of it or none.
+
+    Args:
+        path: of the file.
+        shape: of the whole array.
+        dtype: of its values.
+        blocks: consecutive rows; together they may be larger than memory.
+        label: what is being done, for the progress bar.
+    """
     dtype = np.dtype(dtype)
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     path.parent.mkdir(parents=True, exist_ok=True)

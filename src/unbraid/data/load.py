@@ -17,10 +17,22 @@ from unbraid.errors import unknown
 
 
 def load(name: str | Path, /, **arguments: Any) -> FactorData:
-    """Load a data set by its name or from a path: a folder of images, .npy, .npz, .h5, .csv or .parquet.
+    """Load a data set by its name or from a path.
 
     The same name and `arguments` give the same data again: they are kept in `FactorData.name` and
     `FactorData.arguments`, from which a run can be replayed.
+
+    Args:
+        name: a built-in or published data set (`unbraid data list`), or a path: a folder of images, .npy, .npz, .h5,
+            .csv or .parquet.
+        arguments: options of that data set or kind of file, as in docs/data.md.
+
+    Returns:
+        Observations with the factors that are known.
+
+    Example:
+        >>> load("pendulum", n=3)
+        FactorData('pendulum', 3 × (100,), factors: length, damping, mass)
     """
     key = str(name)
     if key in BUILT_IN:

@@ -30,10 +30,22 @@ class Chain:
         """Whether encoding reads labels."""
         return any(stage.config.encoder_needs_labels for stage in self.stages)
 
+    @property
+    def device(self) -> torch.device:
+        """Where the stages compute; inputs are moved there."""
+        tensors = (tensor for stage in self.stages for tensor in (*stage.parameters(), *stage.buffers()))
+        return next(tensors).device
+
     @torch.inference_mode()
     def encode(self, x: Tensor, labels: Tensor | None = None, *, sample: bool = False) -> list[dict[str, Posterior]]:
-        """The posteriors of every stage; y for the next stage comes from codes' means, or from one draw of them."""
-        return self._pass(x, labels, sample)[0]
+        """The posteriors of every stage. The last stage decodes nothing, so it may be one that only encodes.
+
+        Args:
+            x: observations as networks see them, [b, …].
+            labels: [b, factor], NaN where unknown, for encoders that read them.
+            sample: make y for the next stage from a draw of the codes, not from their means.
+        """
+        return self._pass(x, labels, sample, decode_last=False)[0]
 
     @torch.inference_mode()
     def reconstruct(self, x: Tensor, labels: Tensor | None = None, *, sample: bool = False) -> list[Tensor]:
@@ -47,9 +59,10 @@ class Chain:
     def decode(self, codes: Sequence[Mapping[str, Tensor]]) -> list[Tensor]:
         """What each stage makes of its codes and of the output before it."""
         outputs: list[Tensor] = []
-        for stage, own in zip(self.stages, codes, strict=True):
-            own = with_given(stage, own, codes[len(outputs) - 1] if outputs else {})
-            outputs.append(decodes(stage).decode(own, outputs[-1] if outputs else None))
+        moved = [{key: value.to(self.device) for key, value in own.items()} for own in codes]
+        for number, (stage, own) in enumerate(zip(self.stages, moved, strict=True)):
+            inputs = with_earlier_codes(stage, own, moved[number - 1] if number else {})
+            outputs.append(decodes(stage).decode(inputs, outputs[-1] if outputs else None))
         return outputs
 
     @torch.inference_mode()
@@ -72,25 +85,28 @@ class Chain:
             if not isinstance(last, Draws):
                 raise InputError(f"{type(last).__name__} draws no observations.")  # plans are checked for it
             earlier = codes[-2] if len(codes) > 1 else {}
-            y = last.sample_x(with_given(last, codes[-1], earlier), outputs[-2] if len(outputs) > 1 else None)
+            y = last.sample_x(with_earlier_codes(last, codes[-1], earlier), outputs[-2] if len(outputs) > 1 else None)
             return y, flat(codes[-1])
         return outputs[-1], flat(codes[-1])
 
     def _pass(
-        self, x: Tensor, labels: Tensor | None, sample: bool, drawn: bool = False
+        self, x: Tensor, labels: Tensor | None, sample: bool, *, drawn: bool = False, decode_last: bool = True
     ) -> tuple[list[dict[str, Posterior]], list[Tensor], list[Codes]]:
         posteriors: list[dict[str, Posterior]] = []
         outputs: list[Tensor] = []
         codes: list[Codes] = []
-        for stage in self.stages:
+        x, labels = x.to(self.device), None if labels is None else labels.to(self.device)
+        for number, stage in enumerate(self.stages, 1):
             y = outputs[-1] if outputs else None
             # A stage without an encoder knows no more of its codes than their prior.
             q = stage.prior(len(x)) if knows_prior_only(stage) else encodes(stage).encode(x, y, labels)
             posteriors.append(q)
             codes.append(draws_of(q) if sample else means(q))
+            if number == len(self.stages) and not decode_last:
+                break
             if drawn and not stage.config.reconstructs:
                 codes[-1] = codes[-1] | drawn_z(stage, len(x))
-            own = with_given(stage, codes[-1], codes[-2] if outputs else {})
+            own = with_earlier_codes(stage, codes[-1], codes[-2] if outputs else {})
             outputs.append(decodes(stage).decode(own, y))
         return posteriors, outputs, codes
 
@@ -100,7 +116,7 @@ def knows_prior_only(method: Method) -> TypeGuard[HasPrior]:
     return isinstance(method, HasPrior) and not isinstance(method, Encodes)
 
 
-def with_given(stage: Method, own: Mapping[str, Tensor], earlier: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+def with_earlier_codes(stage: Method, own: Mapping[str, Tensor], earlier: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
     """A stage's codes and, if it uses them, those of the stage before under the key `given`."""
     return {**own, "given": flat(earlier)} if stage.config.uses_codes else own
 

@@ -1,5 +1,7 @@
 """Guidance: a linear decoder that finds principal components, and labels that are excited in one latent only."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -79,7 +81,8 @@ def test_a_classifier_in_doubt_costs_the_least() -> None:
             p.zero_()
     doubt = method.excitation_loss(batch(), 0).values()["inhibition"]
     with torch.no_grad():
-        method.inhibiting[0][-1].bias[0] = 3.0
+        inhibiting: Any = method.inhibiting
+        inhibiting[0][-1].bias[0] = 3.0
     assert method.excitation_loss(batch(), 0).values()["inhibition"] > doubt
     assert doubt == pytest.approx(np.log(4) + np.log(3), rel=1e-5)
 

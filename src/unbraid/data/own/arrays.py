@@ -31,9 +31,24 @@ def from_arrays(
 ) -> FactorData:
     """A data set from arrays or torch tensors.
 
-    Images may be [n, h, w], [n, h, w, c] or [n, c, h, w], bytes or floats in [0, 1] (`value_range` for others);
-    vectors are [n, value]. `factors` is an array [n] or [n, k] (with `names`) or a mapping from names to columns.
-    `pack_as` names a file of the cache for images that must be converted and are too large for memory.
+    Args:
+        observations: images [n, h, w], [n, h, w, c] or [n, c, h, w], bytes or floats in [0, 1]; or vectors [n, value].
+        factors: an array [n] or [n, k], or a mapping from names to columns; NaN or empty where unknown.
+        names: of the factors, where they come as an array.
+        kinds: of factors by name, where a column should not be taken for what it looks like.
+        name: of the data set.
+        layout: "nhwc" or "nchw", where the shape does not tell.
+        value_range: what black and white are, for images that are neither bytes nor in [0, 1].
+        standardize: bring each value of a vector to mean 0 and deviation 1; or a mapping with the `mean` and `scale`.
+        arguments: what `load` records to make the data set again.
+        pack_as: a file of the cache for images that must be converted and are too large for memory.
+
+    Returns:
+        The data set, with images as bytes [n, h, w, c] and vectors as float32.
+
+    Example:
+        >>> from_arrays(np.zeros((4, 8, 8)), {"pose": [0, 1, 2, 0]})
+        FactorData('arrays', 4 × (1, 8, 8), factors: pose[3])
     """
     x = plain(observations)
     record = dict(arguments) if arguments is not None else None
@@ -50,7 +65,18 @@ def from_arrays(
 
 
 def plain(values: Any) -> NDArray[Any]:
-    """A NumPy array from an array, a torch tensor or nested lists; objects are refused."""
+    """A NumPy array of numbers.
+
+    Args:
+        values: an array, a torch tensor or nested lists.
+
+    Returns:
+        The array; objects and text are an `InputError`.
+
+    Example:
+        >>> plain([[1, 2], [3, 4]]).shape
+        (2, 2)
+    """
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
     array = np.asarray(values)
@@ -62,7 +88,19 @@ def plain(values: Any) -> NDArray[Any]:
 
 
 def columns_of(factors: Any, names: Sequence[str] | None) -> dict[str, Any]:
-    """Factor columns by name."""
+    """Factor columns by name.
+
+    Args:
+        factors: as in `from_arrays`.
+        names: of the columns of an array; "factor 1", "factor 2", … by default.
+
+    Returns:
+        A column for each name.
+
+    Example:
+        >>> sorted(columns_of([[0, 1], [1, 0]], None))
+        ['factor 1', 'factor 2']
+    """
     if factors is None:
         return {}
     if isinstance(factors, Mapping):
@@ -78,7 +116,14 @@ def columns_of(factors: Any, names: Sequence[str] | None) -> dict[str, Any]:
 
 
 def blocks_of(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Consecutive rows of at most BLOCK bytes, with the first row's number; what was read is released."""
+    """Consecutive rows of at most BLOCK bytes; memory behind those that were read is released.
+
+    Args:
+        array: in memory or memory-mapped.
+
+    Returns:
+        The number of each block's first row, and the block.
+    """
     rows = max(1, BLOCK // max(1, array[:1].nbytes))
     for start in range(0, len(array), rows):
         yield start, array[start : start + rows]
@@ -86,7 +131,19 @@ def blocks_of(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
 
 
 def check_finite(array: NDArray[Any], name: str) -> tuple[float, float]:
-    """The range of the values; the first row with NaN or infinity is an error."""
+    """Refuse empty arrays and those with NaN or infinity.
+
+    Args:
+        array: of numbers.
+        name: of the data set, for the message.
+
+    Returns:
+        The least and the greatest value.
+
+    Example:
+        >>> check_finite(np.array([[1.0, 3.0]]), "arrays")
+        (1.0, 3.0)
+    """
     if len(array) == 0 or array[:1].size == 0:
         raise InputError(f"{name}: the array of shape {array.shape} is empty; there is nothing to learn from.")
     low, high = np.inf, -np.inf
@@ -101,7 +158,7 @@ def check_finite(array: NDArray[Any], name: str) -> tuple[float, float]:
 
 
 def as_vectors(x: NDArray[Any], name: str) -> NDArray[np.float32]:
-    """Finite float32 vectors."""
+    """Vectors as float32; NaN and infinity are an `InputError`."""
     check_finite(x, name)
     vectors: NDArray[np.float32] = x.astype(np.float32, copy=False)
     return vectors
@@ -110,7 +167,21 @@ def as_vectors(x: NDArray[Any], name: str) -> NDArray[np.float32]:
 def standardized(
     x: NDArray[np.float32], standardize: bool | Mapping[str, Sequence[float]], name: str
 ) -> tuple[NDArray[np.float32], dict[str, list[float]] | None]:
-    """Vectors with mean 0 and deviation 1 per value, and the statistics; given statistics are used as they are."""
+    """Vectors with mean 0 and deviation 1 per value.
+
+    Args:
+        x: vectors [n, value].
+        standardize: False to leave them, True to compute the statistics, or a mapping with `mean` and `scale` to use.
+        name: of the data set, for the message.
+
+    Returns:
+        The vectors and the statistics that were used; None for these if nothing was done. A value that never changes
+        keeps its scale.
+
+    Example:
+        >>> standardized(np.float32([[1], [3]]), True, "arrays")[1]
+        {'mean': [2.0], 'scale': [1.0]}
+    """
     if standardize is False:
         return x, None
     if standardize is True:
@@ -125,7 +196,20 @@ def standardized(
 
 
 def channels_last(x: NDArray[Any], name: str, layout: str | None) -> NDArray[Any]:
-    """Images as [n, h, w, c]."""
+    """Images as [n, h, w, c].
+
+    Args:
+        x: [n, h, w], [n, h, w, c] or [n, c, h, w].
+        name: of the data set, for the message.
+        layout: "nhwc" or "nchw"; needed only where either axis could hold the channels.
+
+    Returns:
+        A view with the channels last.
+
+    Example:
+        >>> channels_last(np.zeros((5, 3, 8, 9)), "arrays", None).shape
+        (5, 8, 9, 3)
+    """
     if x.ndim == 3:
         return x[..., None]
     if x.ndim != 4:
@@ -152,7 +236,22 @@ def as_images(
     value_range: tuple[float, float] | None = None,
     pack_as: str | None = None,
 ) -> NDArray[np.uint8]:
-    """Images as bytes; 0/1 images become 0/255, floats must lie in [0, 1] or in the stated range."""
+    """Images as bytes [n, h, w, c].
+
+    Args:
+        x: images in any layout that `channels_last` understands.
+        name: of the data set, for messages.
+        layout: "nhwc" or "nchw", where the shape does not tell.
+        value_range: what black and white are; by default 0 and 1 if all values lie there, else 0 and 255.
+        pack_as: a file of the cache for images that must be converted and are too large for memory.
+
+    Returns:
+        The images; those of zeros and ones become 0 and 255.
+
+    Example:
+        >>> as_images(np.array([[[0.0, 0.5, 1.0]]]), "arrays").ravel().tolist()
+        [0, 128, 255]
+    """
     x = channels_last(x, name, layout)
     if x.dtype == bool:
         return x.astype(np.uint8) * np.uint8(255)

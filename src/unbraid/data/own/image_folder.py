@@ -17,6 +17,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from unbraid.data import cache
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.columns import factor_table
+from unbraid.data.own.tables import join_labels
 from unbraid.errors import InputError
 from unbraid.util.files import part_file
 
@@ -37,13 +38,20 @@ def load_folder(
 ) -> FactorData:
     """The images of a folder and of the folders in it, which then are classes.
 
-    `resize` (a side, or height and width) takes images of any size: what sticks out of the wanted proportions is cut
-    off evenly (`crop="centre"`) or the picture is stretched (`crop="none"`), then it is scaled by Pillow's
-    antialiased bilinear filter. `channels` is 1 for grey, 3 for colour; transparent parts become white.
-    `depth=16` admits 16-bit images and rescales them to 8 bits. `labels` is a table joined by file name.
-    """
-    from unbraid.data.own.tables import join_labels
+    Args:
+        path: the folder.
+        resize: a side, or height and width, to which images of any size are brought by Pillow's antialiased bilinear
+            filter.
+        crop: what becomes of other proportions: "centre" cuts off evenly what sticks out, "none" stretches.
+        channels: 1 for grey, 3 for colour; as they are by default. Transparent parts become white.
+        depth: 16 admits 16-bit images and rescales them to 8 bits.
+        labels: a CSV or Parquet table that is joined by file name.
+        extra_labels: "ignore" admits labels of images that are not there.
+        kinds: of factors by name, as in `from_arrays`.
 
+    Returns:
+        The data set; its images are decoded once and then mapped from the cache.
+    """
     files = image_files(path)
     size = wanted_size(resize)
     if crop not in ("centre", "none"):
@@ -65,7 +73,7 @@ def load_folder(
 
 
 def image_files(path: Path) -> list[Path]:
-    """The image files under a folder, sorted by name."""
+    """The image files under a folder, sorted by name; hidden ones are left out."""
     try:
         found = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
         if not found:
@@ -79,7 +87,18 @@ def image_files(path: Path) -> list[Path]:
 
 
 def wanted_size(resize: int | Sequence[int] | None) -> tuple[int, int] | None:
-    """(height, width) of all images, or None to take them as they are."""
+    """The size that images are brought to.
+
+    Args:
+        resize: a side, a height and a width, or None to take images as they are.
+
+    Returns:
+        (height, width) or None.
+
+    Example:
+        >>> wanted_size(64), wanted_size([48, 64])
+        ((64, 64), (48, 64))
+    """
     if resize is None:
         return None
     sides = (resize, resize) if isinstance(resize, int) else tuple(resize)
@@ -89,7 +108,19 @@ def wanted_size(resize: int | Sequence[int] | None) -> tuple[int, int] | None:
 
 
 def folder_classes(path: Path, files: list[Path]) -> dict[str, list[str | None]]:
-    """The folder of each file as its class; none if all lie in one folder."""
+    """The folder of each file as its class.
+
+    Args:
+        path: the folder of the data set.
+        files: the images in it.
+
+    Returns:
+        A column `class`, None for files that lie in no folder of their own; nothing if all lie in one folder.
+
+    Example:
+        >>> folder_classes(Path("pets"), [Path("pets/cat/1.png"), Path("pets/dog/1.png")])
+        {'class': ['cat', 'dog']}
+    """
     folders = [file.parent.relative_to(path).as_posix() for file in files]
     if len(set(folders)) < 2:
         return {}
@@ -140,7 +171,14 @@ def content_digest(images: NDArray[np.uint8], note: Path, known: str | None) -> 
 
 
 def check_same(first: Path, reference: NDArray[Any], file: Path, image: NDArray[Any]) -> None:
-    """All images of a set have one shape."""
+    """Refuse an image whose size or number of channels differs from the first one's.
+
+    Args:
+        first: the first image's file, for the message.
+        reference: the first image.
+        file: the other image's file.
+        image: the other image.
+    """
     if image.shape == reference.shape:
         return
     if image.shape[:2] != reference.shape[:2]:

@@ -13,7 +13,10 @@ import numpy as np
 from unbraid.data import cache
 from unbraid.data.arguments import checked
 from unbraid.data.factor_data import FactorData
+from unbraid.data.optional import need
 from unbraid.data.own.arrays import from_arrays
+from unbraid.data.own.image_folder import check_same, fitted, load_folder, upright, wanted_size
+from unbraid.data.own.tables import load_table
 from unbraid.errors import InputError, unknown
 
 ARRAY_NAMES = ("observations", "images", "imgs", "image", "x", "data", "traces", "signals", "arr_0")
@@ -22,7 +25,15 @@ READABLE = "a folder of images, .npy, .npz, .h5/.hdf5, .csv or .parquet"
 
 
 def load_path(path: Path, /, **arguments: Any) -> FactorData:
-    """A data set from a file or folder; what `arguments` there are depends on the kind (see docs/data.md)."""
+    """A data set from a file or folder.
+
+    Args:
+        path: a folder of images, .npy, .npz, .h5, .csv or .parquet.
+        arguments: options of that kind of file (docs/data.md).
+
+    Returns:
+        The data set, named by its whole path.
+    """
     try:
         if not path.exists():
             raise InputError(f"there is no file or folder {str(path)!r}.")
@@ -45,10 +56,18 @@ def load_path(path: Path, /, **arguments: Any) -> FactorData:
 
 
 def loaders_of(suffix: str) -> tuple[Callable[..., FactorData], ...]:
-    """What reads files of this kind (`/` for folders): the last of these, which may call the ones before it."""
-    from unbraid.data.own.image_folder import load_folder
-    from unbraid.data.own.tables import load_table
+    """The functions that read a kind of file.
 
+    Args:
+        suffix: of the file, or `/` for a folder.
+
+    Returns:
+        The last one reads the file and may pass options on to those before it; nothing for unknown kinds.
+
+    Example:
+        >>> [function.__name__ for function in loaders_of(".npy")]
+        ['from_arrays', 'load_npy']
+    """
     table, hdf5 = (load_table,), (from_arrays, load_hdf5)
     known: dict[str, tuple[Callable[..., FactorData], ...]] = {
         "/": (load_folder,),
@@ -102,7 +121,7 @@ def load_npz(path: Path, *, array: str | None = None, factors: str | None = None
 
 def load_hdf5(path: Path, *, array: str | None = None, factors: str | None = None, **options: Any) -> FactorData:
     """Observations, and factors if there are any, from the data sets of an HDF5 file."""
-    h5py = need_h5py(path)
+    h5py = need("h5py", path)
     try:
         with h5py.File(path, "r") as file:
             names: list[str] = []
@@ -142,17 +161,23 @@ def pack_name(path: Path, *options: Any) -> str:
     return f"packed/{path.stem}-{hashlib.blake2b(identity, digest_size=8).hexdigest()}.npy"
 
 
-def need_h5py(path: Path) -> Any:
-    """The h5py module, or an error that says how to get it."""
-    try:
-        import h5py
-    except ImportError as error:
-        raise InputError(f"reading {str(path)!r} needs h5py: pip install 'unbraid[data]'.") from error
-    return h5py
-
-
 def pick(path: Path, names: Sequence[str], wanted: str | None, usual: Sequence[str], *, alone: bool) -> str:
-    """The array that is meant: the one asked for, the only one, or the one with a usual name; '' for none."""
+    """Choose an array of a file.
+
+    Args:
+        path: the file, for messages.
+        names: of the arrays in it.
+        wanted: the one that was asked for, if any.
+        usual: names to look for otherwise, in this order.
+        alone: whether an array must be found; an only one then needs no usual name.
+
+    Returns:
+        Its name; '' for none.
+
+    Example:
+        >>> pick(Path("a.npz"), ["Images", "notes"], None, ("images",), alone=True)
+        'Images'
+    """
     if wanted is not None:
         if wanted not in names:
             raise unknown(f"array in {str(path)!r}:", wanted, names)
@@ -180,9 +205,21 @@ def from_dataset(
     channels: int | None = None,
     name: str = "dataset",
 ) -> FactorData:
-    """A data set from a Hugging Face `datasets.Dataset` with a column of images or of vectors."""
-    from unbraid.data.own.image_folder import check_same, fitted, upright, wanted_size
+    """A data set from a Hugging Face `datasets.Dataset`.
 
+    Args:
+        dataset: with a column of images or of vectors.
+        image: that column's name; found by its usual names if left out.
+        factors: names of label columns.
+        kinds: of factors by name, as in `from_arrays`.
+        resize: as for a folder of images.
+        crop: as for a folder of images.
+        channels: as for a folder of images.
+        name: of the data set.
+
+    Returns:
+        The data set, in memory.
+    """
     columns = list(dataset.column_names)
     image = image or next((c for c in ("image", "img", "pixel_values", "x", "features") if c in columns), columns[0])
     for column in (image, *factors):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from unbraid.data.factor_data import Factor
+from unbraid.data.optional import need
 from unbraid.data.own.columns import factor_table
 from unbraid.data.published import formats
 from unbraid.errors import InputError
@@ -35,7 +36,20 @@ class Parts:
 
 
 def grid(path: Path, rows: int, factors: Sequence[Factor]) -> tuple[NDArray[np.float64], tuple[Factor, ...]]:
-    """All combinations, the last factor fastest."""
+    """The factor table of a data set that holds all combinations, the last factor fastest.
+
+    Args:
+        path: of the file, for the message.
+        rows: how many images it holds.
+        factors: whose sizes must multiply to that.
+
+    Returns:
+        The table [rows, factor] and the factors.
+
+    Example:
+        >>> grid(Path("a.npz"), 4, [Factor("x", 2), Factor("y", 2)])[0].tolist()
+        [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+    """
     sizes = [factor.size for factor in factors]
     if int(np.prod(sizes)) != rows:
         raise InputError(f"{str(path)!r} holds {rows:,} images where its factors make {int(np.prod(sizes)):,}.")
@@ -43,7 +57,7 @@ def grid(path: Path, rows: int, factors: Sequence[Factor]) -> tuple[NDArray[np.f
 
 
 def only(raw: Raw) -> Path:
-    """The one file of a data set that has one."""
+    """The file of a data set that has only one."""
     return next(iter(raw.values()))
 
 
@@ -62,10 +76,8 @@ def dsprites(raw: Raw, factors: Sequence[Factor]) -> Parts:
 
 def shapes3d(raw: Raw, factors: Sequence[Factor]) -> Parts:
     """`images` of an HDF5 file."""
-    from unbraid.data.own.readers import need_h5py
-
     path = only(raw)
-    with formats.readable(path), need_h5py(path).File(path, "r") as file:
+    with formats.readable(path), need("h5py", path).File(path, "r") as file:
         shape = tuple(file["images"].shape)
     table, info = grid(path, shape[0], factors)
     return Parts(shape, lambda: formats.hdf5_blocks(path, "images"), table, info)

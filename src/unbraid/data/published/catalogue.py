@@ -16,6 +16,7 @@ import numpy as np
 from unbraid.data import cache
 from unbraid.data.arguments import checked
 from unbraid.data.factor_data import Factor, FactorData
+from unbraid.data.published.arrange import READERS
 from unbraid.data.published.download import RemoteFile, fetch, verify
 from unbraid.errors import InputError, unknown
 from unbraid.util.files import part_file
@@ -58,7 +59,15 @@ class Entry:
 
 @remember
 def catalogue() -> dict[str, Entry]:
-    """Every data set that can be fetched by name."""
+    """Every data set that can be fetched by name.
+
+    Returns:
+        Entries of catalogue.json, by name.
+
+    Example:
+        >>> catalogue()["mnist"].n
+        70000
+    """
     text = package_files("unbraid.data.published").joinpath("catalogue.json").read_text(encoding="utf-8")
     entries = {}
     for name, fields in json.loads(text).items():
@@ -85,24 +94,40 @@ def entry(name: str) -> Entry:
 
 
 def get(name: str, **options: Any) -> FactorData:
-    """Fetch, verify and convert a data set, so that `load(name)` needs no network from then on."""
+    """Fetch, verify and convert a data set, so that `load(name)` needs no network from then on.
+
+    Args:
+        name: of the catalogue.
+        options: of the data set, as for `load`.
+
+    Returns:
+        The data set.
+    """
     return load_published(name, **options)
 
 
 def load_published(name: str, /, **arguments: Any) -> FactorData:
-    """A data set of the catalogue, with arguments as users give them."""
-    from unbraid.data.published.arrange import READERS
+    """A data set of the catalogue; arguments that it does not have are an `InputError`.
 
+    Args:
+        name: of the catalogue.
+        arguments: as users give them.
+    """
     return load_named(entry(name).name, **checked(name, arguments, READERS[name], load_named))
 
 
 def load_named(name: str, /, *, path: str | Path | None = None, verify: bool = True, **options: Any) -> FactorData:
     """A data set of the catalogue: from its converted array, its files here or at `path`, or the network.
 
-    `verify=False` accepts files at `path` that are not the published ones, such as a part of them.
-    """
-    from unbraid.data.published.arrange import READERS
+    Args:
+        name: of the catalogue.
+        path: of its file or of the folder of its files.
+        verify: False accepts files at `path` that are not the published ones, such as a part of them.
+        options: of its reader.
 
+    Returns:
+        The data set, its images mapped from the cache.
+    """
     known = entry(name)
     label = "-".join(f"{key}={value}" for key, value in sorted(options.items())) or "default"
     stem = f"{name}/{name}-v{VERSION}-{label.replace('/', '_')}"

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from unbraid.data import cache
+from unbraid.data.optional import need
 from unbraid.errors import InputError
 
 ROWS = 1024
@@ -30,7 +31,7 @@ NORB_TYPES: dict[int, np.dtype[Any]] = {0x1E3D4C55: np.dtype(np.uint8), 0x1E3D4C
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Whatever goes wrong inside an archive is one sentence about the file."""
+    """Turn whatever goes wrong while reading an archive into one sentence about the file."""
     try:
         yield
     except PermissionError as error:
@@ -121,9 +122,7 @@ def _npy_header(stream: IO[bytes], path: Path) -> tuple[tuple[int, ...], np.dtyp
 
 def hdf5_blocks(path: Path, name: str) -> Iterator[NDArray[Any]]:
     """Rows of one data set of an HDF5 file."""
-    from unbraid.data.own.readers import need_h5py
-
-    h5py = need_h5py(path)
+    h5py = need("h5py", path)
     with readable(path), h5py.File(path, "r") as file:
         source = file[name]
         for start in range(0, len(source), ROWS):
@@ -167,7 +166,19 @@ def picture_blocks(
 
 
 def resized(images: Bytes, size: int) -> Bytes:
-    """Images [n, h, w, c] at size×size by Pillow's antialiased bilinear filter."""
+    """Bring images to a square by Pillow's antialiased bilinear filter.
+
+    Args:
+        images: [n, h, w, c].
+        size: the side.
+
+    Returns:
+        Images [n, size, size, c].
+
+    Example:
+        >>> resized(np.zeros((1, 8, 8, 3), np.uint8), 4).shape
+        (1, 4, 4, 3)
+    """
     if images.shape[1:3] == (size, size):
         return images
     out = np.empty((len(images), size, size, images.shape[3]), np.uint8)
