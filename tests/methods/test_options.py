@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -106,6 +106,14 @@ def test_every_method_has_a_title_of_its_own() -> None:
     assert all(titles)
     assert len(set(titles)) == len(METHODS)
     assert [by_name(name).title for name in ("beta-tcvae", "dip-vae-i")] == ["β-TCVAE", "DIP-VAE-I"]
+
+
+def test_a_method_without_a_title_goes_by_its_name() -> None:
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Mine(InfoGAN):
+        name: ClassVar[str] = "mine"
+
+    assert (Mine.title, InfoGAN.title) == ("mine", "InfoGAN")
 
 
 @pytest.mark.parametrize("cls", ALL, ids=lambda cls: cls.name)
