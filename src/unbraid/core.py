@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from math import cos, pi
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from torch import Tensor, nn
@@ -64,13 +65,16 @@ class Adam:
     beta1: float = option(0.9, "decay of the mean of gradients", least=0, below=1)
     beta2: float = option(0.999, "decay of the mean of squared gradients", least=0, below=1)
     eps: float = option(1e-8, "added to the divisor", least=0)
-    end: float = later_option(
-        1.0, "part of lr that is left at the last step; it falls on a straight line", least=0, most=1
-    )
+    end: float = later_option(1.0, "part of lr that is left at the last step", least=0, most=1)
+    schedule: Literal["linear", "cosine"] = later_option("linear", "how lr falls to that: on a line, or as a cosine")
+    warmup: int = later_option(0, "first steps, over which lr rises from 0", least=0)
+    clip: float = later_option(0.0, "length to which longer gradients are shortened (0: they are not)", least=0)
 
-    def rate(self, progress: float) -> float:
-        """The learning rate after this part of training, 0 to 1."""
-        return self.lr * (1 - (1 - self.end) * progress)
+    def rate(self, progress: float, step: int | None = None) -> float:
+        """The learning rate after this part of training, 0 to 1; of the `step` that comes next, with its warm-up."""
+        fallen = progress if self.schedule == "linear" else 0.5 * (1 - cos(pi * progress))
+        warm = 1.0 if step is None or step >= self.warmup else (step + 1) / self.warmup
+        return warm * self.lr * (1 - (1 - self.end) * fallen)
 
 
 # Which rows a batch is drawn from: all; those with every label; those with at least one; or one half of the batch from
@@ -186,6 +190,28 @@ class HasClasses(Encodes, Decodes, Protocol):
         """Expected `u` [n, code] for these classes [n] of one variable, the others being of their likeliest class."""
 
 
+@runtime_checkable
+class LearnsPrior(Protocol):
+    """A later stage that learns which z belong to a y, p(z | y), as its last step, from its own codes.
+
+    y is all that it knows of the codes c before it, so this is its p(z | c). Codes of many latents fill a small part
+    of N(0, 1): draws of that look like no observation.
+    """
+
+    @property
+    def prior_rows(self) -> int:
+        """How many observations it learns that from; 0 if it was not asked to, and `prior` is all there is."""
+
+    def fit_prior(self, x_and_y: Iterator[tuple[Tensor, Tensor]]) -> None:
+        """Look at observations and their y, batch by batch, and keep what was learned in `learned_prior`, a submodule.
+
+        A function of them, of the weights and of torch's generator alone.
+        """
+
+    def draw_given(self, y: Tensor) -> dict[str, Tensor]:
+        """A draw from p(z | y) for every y."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class MethodConfig(ABC):
     """The options of a method; `build` makes the method. Frozen, comparable, and plain JSON on disk."""
@@ -215,6 +241,12 @@ class MethodConfig(ABC):
     replaces_codes: ClassVar[bool] = False
 
     batch_size: int = option(64, "observations in a training batch, over all devices", least=1)
+    average: float = later_option(
+        0.0,
+        "decay of a running average of the weights over the steps, kept in their place at the end (0: none)",
+        least=0,
+        below=1,
+    )
 
     def __init_subclass__(cls) -> None:
         if "name" in vars(cls) and "title" not in vars(cls):

@@ -9,7 +9,7 @@ import pytest
 from unbraid import methods
 from unbraid.api import fit
 from unbraid.cli.options import configure, data_arguments
-from unbraid.core import Adam
+from unbraid.core import Adam, MethodConfig
 from unbraid.data.label_budget import LabelBudget, LabelPlan
 from unbraid.errors import InputError
 from unbraid.runs.command_line import command_line
@@ -49,13 +49,25 @@ def test_equal_content_has_an_equal_digest_and_a_change_another() -> None:
     assert digest(methods.BetaVAE()) != digest(methods.BetaVAE(beta=4.1))
 
 
-def test_the_written_command_makes_the_same_run() -> None:
-    stages = [(methods.BetaTCVAE(beta=2.0, adam=Adam(lr=1e-3)), 10), (methods.MSVAE(latents=3), 20)]
+@pytest.mark.parametrize("second", [methods.MSVAE(latents=3), methods.MSVAE.fast(latents=7)])
+def test_the_written_command_makes_the_same_run(second: methods.MSVAE) -> None:
+    stages = [(methods.BetaTCVAE(beta=2.0, adam=Adam(lr=1e-3)), 10), (second, 20)]
     words = command_line({"name": "toys", "arguments": {"objects": 5}}, stages, seed=3).split()
     assert words[:5] == ["unbraid", "fit", "toys", "--data.objects", "5"]
     options = words[words.index("--seed") + 2 :]
     given = [(name.removeprefix("--"), value) for name, value in zip(options[::2], options[1::2], strict=True)]
-    assert configure([type(config) for config, _ in stages], given) == [config for config, _ in stages]
+    assert given.pop(0) == ("recipe", "paper")
+    written = configure([type(config) for config, _ in stages], given, recipe="paper")
+    assert written == [config for config, _ in stages]
+
+
+def test_a_recipe_is_where_options_start() -> None:
+    stages: list[type[MethodConfig]] = [methods.BetaTCVAE, methods.MSVAE]
+    assert configure(stages, []) == [methods.BetaTCVAE(), methods.MSVAE()]
+    fast = configure(stages, [("2.adam.lr", "0.5"), ("2.latents", "7")], recipe="fast")
+    assert fast[0] == methods.BetaTCVAE()
+    recipe = methods.MSVAE.fast()
+    assert fast[1] == dataclasses.replace(recipe, latents=7, adam=dataclasses.replace(recipe.adam, lr=0.5))
 
 
 def test_the_written_command_gives_data_and_labels_back() -> None:

@@ -12,6 +12,7 @@ from unbraid.util.schema import check_bounds, from_json, label, parse, to_json, 
 
 if TYPE_CHECKING:
     from unbraid.core import MethodConfig
+    from unbraid.methods.recipes import Recipe
 
 
 def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -43,7 +44,10 @@ def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def configure(
-    stages: Sequence[type[MethodConfig]], given: Sequence[tuple[str, str]], also: Sequence[str] = ()
+    stages: Sequence[type[MethodConfig]],
+    given: Sequence[tuple[str, str]],
+    also: Sequence[str] = (),
+    recipe: Recipe = "paper",
 ) -> list[MethodConfig]:
     """The configurations of all stages. An option goes to every stage that has it; `2.name` to the second only.
 
@@ -51,11 +55,14 @@ def configure(
         stages: the configuration class of each stage.
         given: names and values as typed.
         also: options of the command itself, one of which a misspelt name may have meant.
+        recipe: where the values of options that were not given come from.
 
     Returns:
         A configuration for each stage, with defaults where nothing was given.
     """
-    values = [to_json(stage()) for stage in stages]
+    from unbraid.methods import recipes
+
+    values = [to_json(recipes.start(stage, recipe)) for stage in stages]
     for name, text in given:
         number, dot, rest = name.partition(".")
         named = number.isdigit() and bool(dot)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from unbraid.core import Adam, DataSpec, MethodConfig
 from unbraid.errors import InputError
 from unbraid.nets.stacks import NetworkName
-from unbraid.ops.likelihood import Likelihood
+from unbraid.ops.likelihood import LIKELIHOODS, Likelihood
 from unbraid.util.schema import option
 
 
@@ -35,7 +35,7 @@ class StackOptions(NetworkOptions, ABC):
 class ObservationOptions(NetworkOptions, ABC):
     """Options of the methods with an observation model p(x | codes)."""
 
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
+    likelihood: Likelihood = option("bernoulli", LIKELIHOODS)
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model", above=0)
 
 

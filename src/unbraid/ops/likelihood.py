@@ -9,9 +9,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from unbraid.errors import InputError
 from unbraid.ops.gaussian import LOG_2PI
 
-Likelihood = Literal["bernoulli", "gaussian", "laplace"]
+Likelihood = Literal["bernoulli", "gaussian", "laplace", "gaussian-optimal"]
+LIKELIHOODS = "observation model: bernoulli, gaussian, laplace, or gaussian-optimal (its scale follows the error)"
+# Of `gaussian-optimal`: a thousandth, about the step between two of a byte's values. A density without a floor would
+# grow without bound where the data are learned by heart.
+LEAST_VARIANCE = 1e-6
 
 
 def mean(likelihood: Likelihood, output: Tensor) -> Tensor:
@@ -54,8 +59,7 @@ def nll(likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1.0) -
 def nll_rows(likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1.0) -> Tensor:
     """−log p(x | output) for each observation, summed over its values.
 
-    Bernoulli is a cross-entropy with logits. Gaussian and Laplace have the fixed standard deviation or width `scale`;
-    their constants are kept, so the ELBO is a bound on a density.
+    Bernoulli is a cross-entropy with logits; all others are densities of the error, `error_rows`.
 
     Args:
         likelihood: the observation model.
@@ -73,8 +77,23 @@ def nll_rows(likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1
     """
     if likelihood == "bernoulli":
         return F.binary_cross_entropy_with_logits(output, x, reduction="none").flatten(1).sum(1)
-    error = (x - mean(likelihood, output)).flatten(1)
+    return error_rows(likelihood, x - mean(likelihood, output), scale)
+
+
+def error_rows(likelihood: Likelihood, error: Tensor, scale: float = 1.0) -> Tensor:
+    """−log p(error), the error of an observation's mean, summed over its values, [b].
+
+    Gaussian and Laplace have the fixed standard deviation or width `scale`; their constants are kept, so the ELBO is a
+    bound on a density. `gaussian-optimal` takes the variance that makes the batch likeliest, its mean squared error
+    (Rybkin et al. 2021): averaged over the batch, that is ½·D·(log 2πσ² + 1) for D values. σ² is held fixed in the
+    gradient, which is the same with and without, because the likelihood is flat in σ² at its best; so a row's own term
+    tells what that row costs at the batch's σ². Of processes that train together each takes its part's.
+    """
+    error = error.flatten(1)
     values = error.shape[1]
+    if likelihood == "gaussian-optimal":
+        variance = error.detach().square().mean().clamp(min=LEAST_VARIANCE)
+        return 0.5 * (error.square().sum(1) / variance + values * (LOG_2PI + variance.log()))
     if likelihood == "gaussian":
         return 0.5 * (error.square().sum(1) / scale**2 + values * (LOG_2PI + 2 * math.log(scale)))
     return error.abs().sum(1) / scale + values * math.log(2 * scale)
@@ -98,6 +117,8 @@ def sample(likelihood: Likelihood, output: Tensor, scale: float = 1.0) -> Tensor
     centre = mean(likelihood, output)
     if likelihood == "bernoulli":
         return torch.bernoulli(centre)
+    if likelihood == "gaussian-optimal":
+        raise InputError("gaussian-optimal keeps no scale to draw with: choose --likelihood gaussian and a --scale.")
     if likelihood == "gaussian":
         return centre + scale * torch.randn_like(centre)
     uniform = torch.rand_like(centre) - 0.5

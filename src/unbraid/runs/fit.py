@@ -23,6 +23,7 @@ from unbraid.training import checkpoint
 from unbraid.training.batches import BatchSource, TrainingData
 from unbraid.training.loop import Job, train
 from unbraid.training.machine import Machine, environment
+from unbraid.training.precision import with_precision
 from unbraid.util.files import check_folder, link, read_json, write_json
 from unbraid.util.schema import to_json
 from unbraid.util.tensors import read_tensors
@@ -125,9 +126,13 @@ def train_stage(run: RunDirectory, number: int, machine: Machine, *, show: bool 
     source = dataclasses.replace(source, data=target_data(run.data, config))
     job = Job(config, source, steps, run.plan.seed, run.plan.key(number), run.stage_folder(number))
     began = time.monotonic()
-    train(job, machine, show=show, title=title)
+    decided = with_precision(job, machine)
+    train(job, decided, show=show, title=title)
     tensors, _ = read_tensors(job.folder / checkpoint.WEIGHTS)
-    write_record(run, number, seconds=time.monotonic() - began, parameters=sum(t.numel() for t in tensors.values()))
+    facts = {"precision": decided.precision} if decided != machine else {}
+    # Codes that are kept to draw from are no parameters.
+    parameters = sum(tensor.numel() for name, tensor in tensors.items() if not name.startswith("learned_prior."))
+    write_record(run, number, seconds=time.monotonic() - began, parameters=parameters, **facts)
 
 
 def write_record(run: RunDirectory, number: int, **facts: Any) -> None:
@@ -152,7 +157,7 @@ def reuse(run: RunDirectory, number: int) -> bool:
         for file in path.parent.iterdir():
             if file.name != "stage.json" and not file.name.startswith("."):
                 link(file, here / file.name)
-        facts = {name: record[name] for name in ("seconds", "parameters")}
+        facts = {name: record[name] for name in ("seconds", "parameters", "precision") if name in record}
         write_record(run, number, **facts, reused_from=path.parent.parent.name)
         _log.info("stage %d is the one of %s: reused", number, path.parent.parent)
         return True

@@ -119,6 +119,8 @@ def check_condition(earlier: MethodConfig, later: MethodConfig) -> None:
     """A stage that is to be given draws of observations needs one that can draw them."""
     if not isinstance(later, LaterStage) or later.condition != "observation":
         return
+    if getattr(earlier, "likelihood", "") == "gaussian-optimal":
+        raise InputError(f"{earlier.name} keeps no scale to draw with: choose --1.likelihood gaussian and a --1.scale.")
     try:
         made = get_type_hints(type(earlier).build).get("return")
     except NameError:  # an annotation that only a type checker can resolve

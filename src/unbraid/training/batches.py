@@ -153,6 +153,16 @@ class BatchSource:
         for rows in torch.arange(self.size).split(batch_size):
             yield as_network_input(_pick(self.x, rows), self.device)
 
+    def some_rows_with_y(self, most: int, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """At most so many of the rows that are trained on, chosen by the seed, each with its first y."""
+        assert self.y is not None, "only later stages have y"
+        rows = self.rows["train"]
+        if len(rows) > most:
+            generator = torch.Generator().manual_seed(mix(self.seed, "some rows"))
+            rows = rows[torch.randperm(len(rows), generator=generator)[:most].sort().values]
+        for part in rows.split(batch_size):
+            yield as_network_input(_pick(self.x, part), self.device), as_network_input(_pick(self.y, part), self.device)
+
     def _index(self, update: str, stream: str, batch_size: int, draw: int) -> Tensor:
         if stream == "half-labelled":
             if not len(self.rows["unlabelled"]):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -14,11 +15,12 @@ import torch
 from lightning_fabric import Fabric
 from torch import Tensor
 
-from unbraid.core import Decodes, Encodes, HasPrior, Method, MethodConfig, Posterior
+from unbraid.core import Decodes, Encodes, HasPrior, LearnsPrior, Method, MethodConfig, Posterior
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.training import checkpoint
+from unbraid.training.averaging import WeightAverage
 from unbraid.training.batches import BatchSource, TrainingData
-from unbraid.training.loop import Job, UpdateOptimizer, build, training_step
+from unbraid.training.loop import Job, UpdateOptimizer, build, learn_prior, training_step
 from unbraid.training.machine import launch
 from unbraid.util.schema import from_json, to_json
 from unbraid.util.tensors import read_tensors
@@ -83,7 +85,7 @@ def check_configuration(config: MethodConfig) -> None:
 
 def check_seed(config: MethodConfig, source: TrainingData) -> None:
     """The same seed gives the same weights and the same training."""
-    one, two = trained(config, source, STEPS)[0], trained(config, source, STEPS)[0]
+    one, two = trained(config, source, STEPS).method, trained(config, source, STEPS).method
     require(fingerprint(one) == fingerprint(two), "two trainings from one seed must end with the same weights")
     untrained = build(job(config, source), torch.device("cpu"))
     require(fingerprint(one) != fingerprint(untrained), "training must change the weights")
@@ -129,7 +131,7 @@ def check_gradients(config: MethodConfig, source: TrainingData) -> None:
 
 def check_codes(config: MethodConfig, source: TrainingData) -> None:
     """Codes are [b, code] for any batch, observations come back in their shape, and neither depends on the batch."""
-    method = trained(config, source, STEPS)[0].eval()
+    method = finished(trained(config, source, STEPS), source).eval()
     batch = batch_source(source).batch("codes", "train", 6, 0)
     require(isinstance(method, Encodes | HasPrior), "it must encode, or have a prior over its codes")
     with torch.no_grad():
@@ -160,6 +162,10 @@ def check_codes(config: MethodConfig, source: TrainingData) -> None:
             require(x.shape == batch.x.shape, f"decoding must give observations of shape {tuple(batch.x.shape)}")
             inside = bool((x >= 0).all() and (x <= 1).all()) if x.ndim == 4 else bool(x.isfinite().all())
             require(inside, "decoded images must lie in [0, 1]")
+        if isinstance(method, LearnsPrior) and method.prior_rows and batch.y is not None:
+            for key, value in method.draw_given(batch.y).items():
+                require(value.shape == q[key].mean.shape, f"the draw of {key} given y must be [b, code]")
+                require(bool(value.isfinite().all()), f"the draw of {key} given y must be finite")
 
 
 def encode(method: Method, x: Tensor, y: Tensor | None, labels: Tensor) -> dict[str, Posterior]:
@@ -172,17 +178,14 @@ def encode(method: Method, x: Tensor, y: Tensor | None, labels: Tensor) -> dict[
 
 def check_resume(config: MethodConfig, source: TrainingData) -> None:
     """A run that is saved and loaded half-way ends with the same bits as one that is not interrupted."""
-    straight, _ = trained(config, source, STEPS)
+    straight = finished(trained(config, source, STEPS), source)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        half, players = trained(config, source, STEPS // 2)
-        checkpoint.save(folder, "key", half, players, STEPS // 2)
-        resumed = build(job(config, source), torch.device("cpu"))
-        fabric = local_fabric()
-        players = [UpdateOptimizer(update, resumed, fabric) for update in resumed.updates()]
-        start = checkpoint.load(folder, "key", resumed, players)
-        for step in range(start, STEPS):
-            training_step(fabric, resumed, players, batch_source(source), SEED, step)
+        half = trained(config, source, STEPS // 2)
+        checkpoint.save(folder, "key", half.method, half.players, STEPS // 2, half.average)
+        again = untrained(config, source)
+        start = checkpoint.load(folder, "key", again.method, again.players, again.average)
+        resumed = finished(take_steps(again, source, range(start, STEPS)), source)
         require(fingerprint(resumed) == fingerprint(straight), "a resumed run must end with the same bits")
         checkpoint.finish(folder, "key", resumed)
         loaded = build(job(config, source, seed=SEED + 1), torch.device("cpu"))
@@ -217,14 +220,43 @@ def _train_together(fabric: Fabric, configs: list[MethodConfig], data: FactorDat
     (Path(folder) / f"{fabric.global_rank}.json").write_text(json.dumps(results))
 
 
-def trained(config: MethodConfig, source: TrainingData, steps: int) -> tuple[Method, list[UpdateOptimizer]]:
-    """The method after a few steps, and its optimisers."""
-    fabric, batches = local_fabric(), batch_source(source)
-    method = build(job(config, source), torch.device("cpu"))
+@dataclass(frozen=True)
+class Training:
+    """A method with what changes beside its weights as it is trained."""
+
+    method: Method
+    players: list[UpdateOptimizer]
+    average: WeightAverage
+
+
+def untrained(config: MethodConfig, source: TrainingData) -> Training:
+    """The method before its first step."""
+    fabric, method = local_fabric(), build(job(config, source), torch.device("cpu"))
     players = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
-    for step in range(steps):
-        training_step(fabric, method, players, batches, SEED, step)
-    return method, players
+    return Training(method, players, WeightAverage(method, config.average))
+
+
+def take_steps(training: Training, source: TrainingData, steps: Iterable[int]) -> Training:
+    """Train for these of all steps."""
+    fabric, batches = local_fabric(), batch_source(source)
+    for step in steps:
+        for player in training.players:
+            player.set_learning_rate(step, STEPS)
+        training_step(fabric, training.method, training.players, batches, SEED, step)
+        training.average.update(step)
+    return training
+
+
+def trained(config: MethodConfig, source: TrainingData, steps: int) -> Training:
+    """The method after a few steps, and its optimisers."""
+    return take_steps(untrained(config, source), source, range(steps))
+
+
+def finished(training: Training, source: TrainingData) -> Method:
+    """The method as its weights are written down: averaged, and with a prior where it learns one."""
+    training.average.put_in_place()
+    learn_prior(training.method, batch_source(source), SEED)
+    return training.method
 
 
 def job(config: MethodConfig, source: TrainingData, seed: int = SEED) -> Job:

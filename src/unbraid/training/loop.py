@@ -19,9 +19,10 @@ import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
-from unbraid.core import Method, MethodConfig, Prepares, Terms, Update, build_method
+from unbraid.core import LearnsPrior, Method, MethodConfig, Prepares, Terms, Update, build_method
 from unbraid.errors import InputError, Interrupted
 from unbraid.training import checkpoint
+from unbraid.training.averaging import WeightAverage
 from unbraid.training.batches import BatchSource, TrainingData
 from unbraid.training.machine import Machine, launch
 from unbraid.util.allocator import keep_freed_memory
@@ -29,6 +30,7 @@ from unbraid.util.progress import Steps
 from unbraid.util.seeds import mix
 
 PREPARE_BATCH = 1024
+PRIOR_BATCH = 256
 LOG_POINTS = 200  # lines of log.jsonl that a run should have, at least
 
 
@@ -48,7 +50,7 @@ class UpdateOptimizer:
     """An update's optimiser and the parameters that it trains."""
 
     def __init__(self, update: Update, method: Method, fabric: Fabric) -> None:
-        self.update = update
+        self.update, self.module = update, method
         self.names, self.parameters = named_parameters(method, update)
         settings = update.optimizer
         self.optimizer = torch.optim.Adam(
@@ -59,7 +61,7 @@ class UpdateOptimizer:
     def set_learning_rate(self, step: int, steps: int) -> None:
         """Set the learning rate for `step`, counted from 0, of `steps` steps."""
         for group in self.optimizer.param_groups:
-            group["lr"] = self.update.optimizer.rate(step / steps)
+            group["lr"] = self.update.optimizer.rate(step / steps, step)
 
     def step(self, fabric: Fabric, terms: Terms) -> None:
         """Back-propagate into this update's parameters and no others, and step."""
@@ -67,6 +69,10 @@ class UpdateOptimizer:
         fabric.backward(terms.total, inputs=self.parameters)
         if fabric.world_size > 1:
             average_gradients(fabric, self.parameters)
+        if self.update.optimizer.clip:
+            # An infinite gradient is not an error here: half precision meets it and skips the step.
+            longest = self.update.optimizer.clip
+            fabric.clip_gradients(self.module, self.stepper, max_norm=longest, error_if_nonfinite=False)
         self.stepper.step()
 
 
@@ -99,7 +105,8 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
     source = BatchSource(
         job.data, seed=job.seed, device=fabric.device, rank=fabric.global_rank, world=fabric.world_size
     )
-    start = checkpoint.load(job.folder, job.key, method, players)
+    average = WeightAverage(method, job.config.average)
+    start = checkpoint.load(job.folder, job.key, method, players, average)
     if start == 0 and isinstance(method, Prepares):
         torch.manual_seed(mix(job.seed, "prepare"))
         method.prepare(source.all_rows(PREPARE_BATCH))
@@ -119,16 +126,31 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
                 log.line(step + 1, figures)
                 source.release()
             bar.advance(step + 1, {name.split("/")[-1]: value for name, value in figures.items()} if figures else None)
+            average.update(step)
             if leader and step + 1 in machine.keep:
-                checkpoint.keep(job.folder, job.key, method, step + 1)
+                with average.in_place():
+                    checkpoint.keep(job.folder, job.key, method, step + 1)
             if stop.is_set() and step + 1 < job.steps:
-                checkpoint.save(job.folder, job.key, method, players, step + 1)
+                checkpoint.save(job.folder, job.key, method, players, step + 1, average)
                 raise Interrupted(f"stopped at step {step + 1} of {job.steps}; repeat the command to go on from there.")
             if leader and time.monotonic() - saved > machine.checkpoint_seconds:
-                checkpoint.save(job.folder, job.key, method, players, step + 1)
+                checkpoint.save(job.folder, job.key, method, players, step + 1, average)
                 saved = time.monotonic()
     if leader:
+        average.put_in_place()
+        learn_prior(method, source, job.seed)
         checkpoint.finish(job.folder, job.key, method)
+
+
+def learn_prior(method: Method, source: BatchSource, seed: int) -> None:
+    """The last step of a stage that learns p(z | y). It needs seconds, so a killed run does it again from the start."""
+    if isinstance(method, LearnsPrior) and method.prior_rows:
+        torch.manual_seed(mix(seed, "prior"))
+        was_training = method.training
+        method.eval()
+        with torch.no_grad():
+            method.fit_prior(source.some_rows_with_y(method.prior_rows, PRIOR_BATCH))
+        method.train(was_training)
 
 
 def training_step(

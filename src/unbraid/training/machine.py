@@ -23,6 +23,7 @@ ACCELERATORS = ("auto", "cpu", "gpu", "cuda", "mps")
 PRECISIONS = (
     *("32-true", "16-mixed", "bf16-mixed", "16-true", "bf16-true", "64-true", "32", "16", "bf16", "64"),
     *("transformer-engine", "transformer-engine-float16"),
+    "auto",  # measured at the first steps
 )
 
 

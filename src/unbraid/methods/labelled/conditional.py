@@ -15,6 +15,7 @@ from unbraid.methods.options import check_likelihood
 from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.nets.critic import SLOPE
 from unbraid.nets.observed import Encoding, ObservedLabels
+from unbraid.nets.resolution import Resolution
 from unbraid.nets.stacks import Encoder, decoder, scaled
 from unbraid.ops import gaussian, likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
@@ -44,10 +45,12 @@ class ConditionalVAE(Method, ABC):
         check_likelihood(config.likelihood, data)
         self.likelihood, self.scale, self.latents = config.likelihood, config.scale, config.latents
         self.observed = ObservedLabels(data, config.encoding)
+        self.resolution = Resolution(data.shape, config.resolution)
+        seen = self.resolution.shape
         self.encoder = Encoder(
-            data.shape, 2 * config.latents, network=config.network, width=config.width, extra=self.observed.values
+            seen, 2 * config.latents, network=config.network, width=config.width, extra=self.observed.values
         )
-        self.decoder = decoder(config.latents, data.shape, network=config.network, width=config.width)
+        self.decoder = decoder(config.latents, seen, network=config.network, width=config.width)
         self.prior_encoder = prior_network(
             self.observed.values, 2 * config.latents, scaled(config.prior_units, config.width)
         )
@@ -58,7 +61,7 @@ class ConditionalVAE(Method, ABC):
 
     def posterior(self, x: Tensor, u: Tensor) -> DiagonalGaussian:
         """q(z | x, u)."""
-        return DiagonalGaussian.from_parameters(self.encoder(x, u))
+        return DiagonalGaussian.from_parameters(self.encoder(self.resolution.down(x), u))
 
     def conditional_prior(self, u: Tensor) -> DiagonalGaussian:
         """p(z | u)."""
@@ -70,7 +73,8 @@ class ConditionalVAE(Method, ABC):
 
     def reconstruction_rows(self, z: Tensor, x: Tensor) -> Tensor:
         """−log p(x | z), for each observation, [b]."""
-        return likelihood.nll_rows(self.likelihood, self.decoder(z), x, self.scale)
+        seen = self.resolution.down(x)
+        return self.resolution.weight * likelihood.nll_rows(self.likelihood, self.decoder(z), seen, self.scale)
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """q(z | x, u), under the key `z`. Its KL is to the standard normal: a bound on what z says of x and u."""
@@ -78,7 +82,7 @@ class ConditionalVAE(Method, ABC):
 
     def decode(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """The mean of p(x | z)."""
-        return likelihood.mean(self.likelihood, self.decoder(codes["z"]))
+        return self.resolution.up(likelihood.mean(self.likelihood, self.decoder(codes["z"])))
 
 
 def kl_rows(q: DiagonalGaussian, p: DiagonalGaussian) -> Tensor:

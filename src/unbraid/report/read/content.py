@@ -67,6 +67,7 @@ class Pictures:
     values: Mapping[int, Array]
     classes: tuple[ClassPrior, ...] = ()
     transfer: Transfer | None = None
+    drawn: Array | None = None  # what the last stage makes of y with z drawn for it, where it has learned to
 
     @property
     def are_images(self) -> bool:

@@ -130,6 +130,7 @@ def _pictures(arrays: Mapping[str, Array]) -> Pictures | None:
         values,
         _classes(arrays),
         _transfer(arrays),
+        arrays.get("drawn"),
     )
 
 

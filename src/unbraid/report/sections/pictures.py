@@ -131,6 +131,9 @@ def reconstructions(run: RunFiles, most: int = 8, target: int = 128) -> Reconstr
         strip(images, symbol, who, f"stage-{stage}", target, _note(run, stage, images, originals))
         for symbol, who, stage, images in rows
     )
+    if pictures.drawn is not None:
+        note = "z of others with a similar y"
+        strips += (strip(pictures.drawn[:most], symbols[-1], "z drawn", f"stage-{len(symbols)}", target, note),)
     return Reconstructions(strips, (), (), len(originals))
 
 
