@@ -118,11 +118,11 @@ def check_gradients(config: MethodConfig, source: TrainingData) -> None:
     for chosen in range(len(build(job(config, source), torch.device("cpu")).updates())):
         method = build(job(config, source), torch.device("cpu"))
         update = method.updates()[chosen]
-        player = UpdateOptimizer(update, method, fabric)
+        optimizer = UpdateOptimizer(update, method, fabric)
         before = {name: parameter.detach().clone() for name, parameter in method.named_parameters()}
-        training_step(fabric, method, [player], batches, SEED, 0)
+        training_step(fabric, method, [optimizer], batches, SEED, 0)
         changed = {name for name, parameter in method.named_parameters() if not torch.equal(parameter, before[name])}
-        outside = sorted(changed - set(player.names))
+        outside = sorted(changed - set(optimizer.names))
         require(not outside, f"{update.name}: it must change only what it trains, yet {outside[:3]} changed")
         for part in update.trains:
             moved = any(name == part or name.startswith(f"{part}.") for name in changed)
@@ -182,9 +182,9 @@ def check_resume(config: MethodConfig, source: TrainingData) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         half = trained(config, source, STEPS // 2)
-        checkpoint.save(folder, "key", half.method, half.players, STEPS // 2, half.average)
+        checkpoint.save(folder, "key", half.method, half.optimizers, STEPS // 2, half.average)
         again = untrained(config, source)
-        start = checkpoint.load(folder, "key", again.method, again.players, again.average)
+        start = checkpoint.load(folder, "key", again.method, again.optimizers, again.average)
         resumed = finished(take_steps(again, source, range(start, STEPS)), source)
         require(fingerprint(resumed) == fingerprint(straight), "a resumed run must end with the same bits")
         checkpoint.finish(folder, "key", resumed)
@@ -212,10 +212,10 @@ def _train_together(fabric: Fabric, configs: list[MethodConfig], data: FactorDat
     for config in configs:
         source = training_data(config, data or small_images())
         method = build(job(config, source), fabric.device)
-        players = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
+        optimizers = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
         batches = batch_source(source, fabric)
         for step in range(STEPS):
-            training_step(fabric, method, players, batches, SEED, step)
+            training_step(fabric, method, optimizers, batches, SEED, step)
         results.append(fingerprint(method, buffers=False))
     (Path(folder) / f"{fabric.global_rank}.json").write_text(json.dumps(results))
 
@@ -225,24 +225,24 @@ class Training:
     """A method with what changes beside its weights as it is trained."""
 
     method: Method
-    players: list[UpdateOptimizer]
+    optimizers: list[UpdateOptimizer]
     average: WeightAverage
 
 
 def untrained(config: MethodConfig, source: TrainingData) -> Training:
     """The method before its first step."""
     fabric, method = local_fabric(), build(job(config, source), torch.device("cpu"))
-    players = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
-    return Training(method, players, WeightAverage(method, config.average))
+    optimizers = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
+    return Training(method, optimizers, WeightAverage(method, config.average))
 
 
 def take_steps(training: Training, source: TrainingData, steps: Iterable[int]) -> Training:
     """Train for these of all steps."""
     fabric, batches = local_fabric(), batch_source(source)
     for step in steps:
-        for player in training.players:
-            player.set_learning_rate(step, STEPS)
-        training_step(fabric, training.method, training.players, batches, SEED, step)
+        for optimizer in training.optimizers:
+            optimizer.set_learning_rate(step, STEPS)
+        training_step(fabric, training.method, training.optimizers, batches, SEED, step)
         training.average.update(step)
     return training
 
