@@ -217,7 +217,7 @@ class MethodConfig(ABC):
     """The options of a method; `build` makes the method. Frozen, comparable, and plain JSON on disk."""
 
     name: ClassVar[str]  # on the command line and in files
-    title: ClassVar[str] = ""  # as people write it, for pages and figures; the name where there is none
+    title: ClassVar[str]  # as people write it, for pages and figures; the name, if a method does not say
     # Where it is published, for lists: authors and year, or a paper of this tool by its method, with the place in it.
     paper: ClassVar[str] = ""
     # Whether it is a later stage: one that is conditioned on y, the output of the stages before it.
@@ -247,6 +247,10 @@ class MethodConfig(ABC):
         least=0,
         below=1,
     )
+
+    def __init_subclass__(cls) -> None:
+        if "name" in vars(cls) and "title" not in vars(cls):
+            cls.title = cls.name
 
     @property
     def uses_codes(self) -> bool:

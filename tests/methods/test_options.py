@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -10,10 +10,42 @@ from unbraid.core import Adam, MethodConfig
 from unbraid.errors import InputError
 from unbraid.methods import METHODS, InfoGAN, by_name, describe
 from unbraid.methods.labelled.probe import FactorProbe
-from unbraid.util.schema import Bounds, check_bounds, to_json
+from unbraid.util.schema import Bounds, check_bounds, digest, to_json
 
 ALL: tuple[type[MethodConfig], ...] = (*METHODS, FactorProbe)
 SHARED = ("likelihood", "scale", "width", "batch_size")
+# Digests of the default configurations of the first runs. A new option is a `later_option`, and they stay.
+FIRST = {
+    "vae": "7e5f31c1",
+    "beta-vae": "5d9c3e8f",
+    "annealed-vae": "5c4a1e76",
+    "beta-tcvae": "616a9599",
+    "factor-vae": "a363357f",
+    "dip-vae-i": "d68e87cc",
+    "dip-vae-ii": "8a201cec",
+    "joint-vae": "7e7b3e84",
+    "hfvae": "ee8d59b9",
+    "guided-vae": "f8066b5e",
+    "guided-beta-tcvae": "7d2b2fdc",
+    "infogan": "e1f87b68",
+    "beta-tcvae-flow": "2117512b",
+    "guided-vae-supervised": "5094f92e",
+    "full-vae": "321006eb",
+    "ivae": "e34d741f",
+    "idvae": "e707b4ba",
+    "ss-ivae": "f3bae6aa",
+    "ss-idvae": "a4a45954",
+    "parted-vae": "a10d93c4",
+    "ms-vae": "a559f020",
+    "controls": "873ea307",
+    "ms-controls": "f413f458",
+    "gaussian-mixture": "d8e9c8c0",
+    "ms-flow": "d2943e70",
+    "ms-gan": "155a9294",
+    "cgan": "f69be475",
+    "end-to-end": "42b06ff6",
+    "jacobian": "c83802f7",
+}
 
 
 def numbers(cls: type, prefix: str = "") -> Iterator[tuple[str, dataclasses.Field[Any], Any]]:
@@ -74,3 +106,22 @@ def test_every_method_has_a_title_of_its_own() -> None:
     assert all(titles)
     assert len(set(titles)) == len(METHODS)
     assert [by_name(name).title for name in ("beta-tcvae", "dip-vae-i")] == ["β-TCVAE", "DIP-VAE-I"]
+
+
+def test_a_method_without_a_title_goes_by_its_name() -> None:
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Mine(InfoGAN):
+        name: ClassVar[str] = "mine"
+
+    assert (Mine.title, InfoGAN.title) == ("mine", "InfoGAN")
+
+
+@pytest.mark.parametrize("cls", ALL, ids=lambda cls: cls.name)
+def test_an_inherited_option_has_the_default_that_the_class_shows(cls: type[MethodConfig]) -> None:
+    # Of two bases with one option, dataclasses and attribute look-up could each take another.
+    for field in dataclasses.fields(cls):
+        assert getattr(cls, field.name) == field.default, field.name
+
+
+def test_default_configurations_keep_the_digests_of_the_first_runs() -> None:
+    assert {cls.name: digest(describe(cls()))[:8] for cls in METHODS if cls.name in FIRST} == FIRST

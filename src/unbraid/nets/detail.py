@@ -23,7 +23,12 @@ EPSILON = 1e-5
 
 
 def padded(shape: tuple[int, ...]) -> tuple[int, int]:
-    """Height and width that the network works with."""
+    """Height and width that the network works with.
+
+    Example:
+        >>> padded((3, 64, 60))
+        (64, 64)
+    """
     return -(-shape[1] // MULTIPLE) * MULTIPLE, -(-shape[2] // MULTIPLE) * MULTIPLE
 
 
@@ -35,12 +40,27 @@ def pad(images: Tensor) -> Tensor:
 
 
 def blocks(images: Tensor) -> Tensor:
-    """[b, c, h, w] as [b, 16·c, h/4, w/4]."""
+    """[b, c, h, w] as [b, 16·c, h/4, w/4].
+
+    Example:
+        >>> blocks(torch.zeros(2, 3, 16, 16)).shape
+        torch.Size([2, 48, 4, 4])
+    """
     return F.pixel_unshuffle(images, BLOCK).contiguous(memory_format=torch.channels_last)
 
 
 class DetailEncoder(nn.Module):
-    """q(z | x, y) from the residual x − y."""
+    """q(z | x, y) from the residual x − y.
+
+    Args:
+        shape: (channel, height, width).
+        latents: the length of z.
+        width: fraction of the channels.
+
+    Example:
+        >>> DetailEncoder((3, 16, 16), latents=5, width=0.1)(torch.randn(2, 3, 16, 16)).shape
+        torch.Size([2, 10])
+    """
 
     def __init__(self, shape: tuple[int, ...], latents: int, width: float = 1.0) -> None:
         super().__init__()
@@ -91,6 +111,16 @@ class DetailDecoder(nn.Module):
 
     At the start x̂ is y. z has no say at half the side: there it draws a grid over the picture. With `normalize` the
     maps are instance-normalised first, which makes `film` AdaIN as in the paper, and learning slower.
+
+    Args:
+        shape: (channel, height, width).
+        latents: the length of z.
+        width: fraction of the channels.
+        normalize: instance norm before every scale and shift, as in AdaIN.
+
+    Example:
+        >>> DetailDecoder((3, 16, 16), latents=5, width=0.1)(torch.rand(2, 3, 16, 16), torch.randn(2, 5)).shape
+        torch.Size([2, 3, 16, 16])
     """
 
     def __init__(self, shape: tuple[int, ...], latents: int, width: float = 1.0, *, normalize: bool = False) -> None:

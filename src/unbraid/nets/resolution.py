@@ -17,6 +17,15 @@ class Resolution(nn.Module):
     the data's values for each of the networks': a loss that is summed over the small image and taken that many times
     is as large against the KL as at full size, so that β and its like need no other value. (It is then a likelihood of
     the small image, counted several times.)
+
+    Args:
+        shape: of the observations.
+        side: pixels of the smaller image's shorter side; 0 for the observations' own size.
+
+    Example:
+        >>> half = Resolution((3, 64, 64), side=32)
+        >>> half.shape, half.weight
+        ((3, 32, 32), 4.0)
     """
 
     def __init__(self, shape: tuple[int, ...], side: int) -> None:

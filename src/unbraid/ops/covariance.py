@@ -89,16 +89,7 @@ def off_diagonal_penalty(matrix: Tensor) -> Tensor:
 
 
 def unit_diagonal_penalty(matrix: Tensor) -> Tensor:
-    """Σᵢ (entryᵢᵢ − 1)².
-
-    Args:
-        matrix: [latent, latent].
-
-    Returns:
-        One number.
-
-    Reference:
-        Kumar et al. 2018, eqs. 6 and 7.
+    """Σᵢ (entryᵢᵢ − 1)², of a matrix [latent, latent]: how far variances are from one (Kumar et al. 2018, eqs. 6, 7).
 
     Example:
         >>> import torch

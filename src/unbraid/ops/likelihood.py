@@ -88,6 +88,18 @@ def error_rows(likelihood: Likelihood, error: Tensor, scale: float = 1.0) -> Ten
     (Rybkin et al. 2021): averaged over the batch, that is ½·D·(log 2πσ² + 1) for D values. σ² is held fixed in the
     gradient, which is the same with and without, because the likelihood is flat in σ² at its best; so a row's own term
     tells what that row costs at the batch's σ². Of processes that train together each takes its part's.
+
+    Args:
+        likelihood: any but bernoulli.
+        error: x minus its mean, [b, …].
+        scale: standard deviation (gaussian) or width (laplace).
+
+    Returns:
+        [b], in nats.
+
+    Example:
+        >>> [round(row, 4) for row in error_rows("gaussian", torch.tensor([[0.0], [2.0]])).tolist()]
+        [0.9189, 2.9189]
     """
     error = error.flatten(1)
     values = error.shape[1]

@@ -37,16 +37,16 @@ def save(
     folder: Path,
     key: str,
     method: Method,
-    players: Sequence[HasOptimizer],
+    optimizers: Sequence[HasOptimizer],
     step: int,
     average: HasAverage | None = None,
 ) -> None:
     """Write weights, their average and optimisers after `step` steps; the two newest checkpoints are kept."""
     tensors = {f"method/{name}": tensor for name, tensor in method.state_dict().items()}
     tensors |= {f"average/{name}": tensor for name, tensor in (average.weights if average else {}).items()}
-    for number, player in enumerate(players):
-        for name, parameter in zip(player.names, player.parameters, strict=True):
-            for part, value in player.optimizer.state.get(parameter, {}).items():
+    for number, optimizer in enumerate(optimizers):
+        for name, parameter in zip(optimizer.names, optimizer.parameters, strict=True):
+            for part, value in optimizer.optimizer.state.get(parameter, {}).items():
                 tensors[f"optimizer/{number}/{part}/{name}"] = value
     write_tensors(folder / f"checkpoint-{step:09d}.safetensors", tensors, {"key": key, "step": str(step)})
     for old in newest_first(folder)[KEPT:]:
@@ -54,7 +54,7 @@ def save(
 
 
 def load(
-    folder: Path, key: str, method: Method, players: Sequence[HasOptimizer], average: HasAverage | None = None
+    folder: Path, key: str, method: Method, optimizers: Sequence[HasOptimizer], average: HasAverage | None = None
 ) -> int:
     """Load the newest complete checkpoint of this job; returns the number of steps done, or 0."""
     for path in newest_first(folder):
@@ -66,8 +66,8 @@ def load(
         if metadata.get("key") != key:
             continue
         method.load_state_dict(_part(tensors, "method/"))
-        for number, player in enumerate(players):
-            _load_optimizer(player, _part(tensors, f"optimizer/{number}/"))
+        for number, optimizer in enumerate(optimizers):
+            _load_optimizer(optimizer, _part(tensors, f"optimizer/{number}/"))
         for name, mean in (average.weights if average else {}).items():
             mean.copy_(tensors[f"average/{name}"])
         _log.info("going on from step %s (%s)", metadata["step"], path.name)
@@ -101,8 +101,8 @@ def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
-def _load_optimizer(player: HasOptimizer, state: dict[str, Tensor]) -> None:
-    for name, parameter in zip(player.names, player.parameters, strict=True):
+def _load_optimizer(optimizer: HasOptimizer, state: dict[str, Tensor]) -> None:
+    for name, parameter in zip(optimizer.names, optimizer.parameters, strict=True):
         # Fused Adam walks through memory, so moments must be laid out as the weights are (channels-last, say);
         # files hold them in plain order.
         loaded = {
@@ -111,7 +111,7 @@ def _load_optimizer(player: HasOptimizer, state: dict[str, Tensor]) -> None:
             if f"{part}/{name}" in state
         }
         if loaded:
-            player.optimizer.state[parameter] = loaded
+            optimizer.optimizer.state[parameter] = loaded
 
 
 def _like(parameter: nn.Parameter, value: Tensor) -> Tensor:

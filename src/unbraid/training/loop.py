@@ -101,12 +101,12 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
     if fabric.device.type == "cpu":
         keep_freed_memory()
     method = build(job, fabric.device)
-    players = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
+    optimizers = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
     source = BatchSource(
         job.data, seed=job.seed, device=fabric.device, rank=fabric.global_rank, world=fabric.world_size
     )
     average = WeightAverage(method, job.config.average)
-    start = checkpoint.load(job.folder, job.key, method, players, average)
+    start = checkpoint.load(job.folder, job.key, method, optimizers, average)
     if start == 0 and isinstance(method, Prepares):
         torch.manual_seed(mix(job.seed, "prepare"))
         method.prepare(source.all_rows(PREPARE_BATCH))
@@ -118,10 +118,10 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
     ):
         saved = time.monotonic()
         for step in range(start, job.steps):
-            for player in players:
-                player.set_learning_rate(step, job.steps)
+            for optimizer in optimizers:
+                optimizer.set_learning_rate(step, job.steps)
             logged = (step + 1) % log_interval(job.steps) == 0 or step == 0
-            figures = training_step(fabric, method, players, source, job.seed, step, figures=logged)
+            figures = training_step(fabric, method, optimizers, source, job.seed, step, figures=logged)
             if figures:
                 log.line(step + 1, figures)
                 source.release()
@@ -131,10 +131,10 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
                 with average.in_place():
                     checkpoint.keep(job.folder, job.key, method, step + 1)
             if stop.is_set() and step + 1 < job.steps:
-                checkpoint.save(job.folder, job.key, method, players, step + 1, average)
+                checkpoint.save(job.folder, job.key, method, optimizers, step + 1, average)
                 raise Interrupted(f"stopped at step {step + 1} of {job.steps}; repeat the command to go on from there.")
             if leader and time.monotonic() - saved > machine.checkpoint_seconds:
-                checkpoint.save(job.folder, job.key, method, players, step + 1, average)
+                checkpoint.save(job.folder, job.key, method, optimizers, step + 1, average)
                 saved = time.monotonic()
     if leader:
         average.put_in_place()
@@ -156,7 +156,7 @@ def learn_prior(method: Method, source: BatchSource, seed: int) -> None:
 def training_step(
     fabric: Fabric,
     method: Method,
-    players: list[UpdateOptimizer],
+    optimizers: list[UpdateOptimizer],
     source: BatchSource,
     seed: int,
     step: int,
@@ -165,8 +165,8 @@ def training_step(
 ) -> dict[str, float]:
     """One step of every update. A pure function of weights, optimisers, seed and step: nothing else is remembered."""
     values: dict[str, float] = {}
-    for player in players:
-        update = player.update
+    for optimizer in optimizers:
+        update = optimizer.update
         for repeat in range(update.repeats):
             draw = step * update.repeats + repeat
             batch = source.batch(update.name, update.stream, update.batch_size, draw)
@@ -176,7 +176,7 @@ def training_step(
             if figures and repeat == update.repeats - 1:
                 values |= {f"{update.name}/{name}": value for name, value in terms.values().items()}
                 check_finite(values, step)
-            player.step(fabric, terms)
+            optimizer.step(fabric, terms)
     return values
 
 

@@ -54,11 +54,11 @@ def trial(job: Job, machine: Machine, precision: str) -> Callable[[], None]:
     """A function that takes one training step of a new copy of the job's method."""
     fabric = Fabric(accelerator=machine.accelerator, devices=1, precision=precision)  # type: ignore[arg-type]
     method = build(job, fabric.device)
-    players = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
+    optimizers = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
     source = BatchSource(job.data, seed=job.seed, device=fabric.device)
 
     def step() -> None:
-        training_step(fabric, method, players, source, job.seed, 0)
+        training_step(fabric, method, optimizers, source, job.seed, 0)
         if fabric.device.type == "cuda":
             torch.cuda.synchronize(fabric.device)
 
