@@ -17,16 +17,24 @@ print("LOADED", *sorted({{name.split(".")[0] for name in sys.modules}}))
 """
 
 
+SLOW = {"torch", "scipy", "sklearn", "matplotlib"}
+
+
 @pytest.mark.parametrize(
-    ("words", "shown"),
-    [(["--help"], "unbraid demo"), (["data", "list"], "shapes3d"), (["methods"], "beta-tcvae")],
+    ("words", "shown", "slow"),
+    [
+        (["--help"], "unbraid demo", SLOW),
+        (["data", "list"], "shapes3d", SLOW),
+        (["methods"], "beta-tcvae", SLOW),
+        (["metrics"], "mig", {"torch"}),
+    ],
 )
-def test_help_and_lists_import_nothing_slow(words: list[str], shown: str) -> None:
+def test_help_and_lists_import_nothing_slow(words: list[str], shown: str, slow: set[str]) -> None:
     program = PROGRAM.format(words=words)
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     text, loaded = answer.stdout.split("LOADED")
     assert shown in text
-    assert {"torch", "scipy", "sklearn", "matplotlib"}.isdisjoint(loaded.split())
+    assert slow.isdisjoint(loaded.split())
 
 
 def test_the_list_of_methods_is_what_the_classes_say() -> None:
