@@ -8,6 +8,8 @@ import pytest
 from unbraid import methods
 from unbraid.cli.console import first_line
 from unbraid.cli.method_list import ListedMethod, listed_methods
+from unbraid.cli.study_list import listed_studies
+from unbraid.papers import STUDIES
 
 PROGRAM = """
 import sys
@@ -26,6 +28,7 @@ SLOW = {"torch", "scipy", "sklearn", "matplotlib"}
         (["--help"], "unbraid demo", SLOW),
         (["data", "list"], "shapes3d", SLOW),
         (["methods"], "beta-tcvae", SLOW),
+        (["reproduce"], "ms-vae/pendulum", SLOW),
         (["metrics"], "mig", {"torch"}),
     ],
 )
@@ -40,3 +43,7 @@ def test_help_and_lists_import_nothing_slow(words: list[str], shown: str, slow: 
 def test_the_list_of_methods_is_what_the_classes_say() -> None:
     said = [ListedMethod(cls.name, first_line(cls.__doc__), cls.paper) for cls in methods.METHODS]
     assert listed_methods() == said
+
+
+def test_the_list_of_studies_is_what_they_say() -> None:
+    assert list(listed_studies().items()) == [(name, study.title) for name, study in STUDIES.items()]
