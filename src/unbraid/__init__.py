@@ -13,10 +13,9 @@ from unbraid.errors import InputError
 
 if TYPE_CHECKING:
     from unbraid import data, methods, metrics
+    from unbraid.api import Run, fit, open
     from unbraid.data.label_budget import LabelBudget
     from unbraid.estimator import Disentangler
-    from unbraid.runs.directory import Run
-    from unbraid.runs.fit import fit
     from unbraid.training.contract import check_method
 
 __all__ = [
@@ -30,13 +29,15 @@ __all__ = [
     "fit",
     "methods",
     "metrics",
+    "open",
 ]
 
 _HOME = {
     "Disentangler": "unbraid.estimator",
     "LabelBudget": "unbraid.data.label_budget",
-    "Run": "unbraid.runs.directory",
-    "fit": "unbraid.runs.fit",
+    "Run": "unbraid.api",
+    "fit": "unbraid.api",
+    "open": "unbraid.api",
     "check_method": "unbraid.training.contract",
 }
 

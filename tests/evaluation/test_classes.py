@@ -12,8 +12,10 @@ import unbraid as ub
 from unbraid import methods
 from unbraid.core import Adam
 from unbraid.data.factor_data import FactorData
+from unbraid.evaluation import class_priors
 from unbraid.evaluation import classes as parted
 from unbraid.evaluation.pictures import write_pictures
+from unbraid.papers.measures.class_priors import draw_class_prior, draw_class_priors
 from unbraid.training.contract import small_images
 
 DATA = small_images()
@@ -46,7 +48,7 @@ def test_nothing_to_transfer_is_said(run: ub.Run) -> None:
 
 
 def test_densities_of_a_prior_are_those_of_a_mixture(run: ub.Run) -> None:
-    prior = parted.class_prior(run, variable=1, code=1, marks=5)
+    prior = class_priors.class_prior(run, variable=1, code=1, marks=5)
     assert prior.name == "shade"
     assert prior.observations.shape == (5, 16, 16, 3)
     total = np.trapezoid(prior.densities.sum(0), prior.values)
@@ -56,23 +58,23 @@ def test_densities_of_a_prior_are_those_of_a_mixture(run: ub.Run) -> None:
 
 
 def test_the_picture_is_a_png(run: ub.Run, tmp_path: Path) -> None:
-    path = parted.draw_class_prior(parted.class_prior(run), tmp_path / "prior.png")
+    path = draw_class_prior(class_priors.class_prior(run), tmp_path / "prior.png")
     assert path.read_bytes()[:4] == b"\x89PNG"
 
 
 def test_the_typical_z_is_that_of_an_observation(run: ub.Run) -> None:
     with torch.inference_mode():
         method: Any = run.stage(1)
-        z = torch.cat([method.encode(x)["z"].mean for x, _ in run.parts(DATA.observations)])
-        found = parted.typical_z(run)
+        z = torch.cat([method.encode(x)["z"].mean for x, _ in run.new_batches(DATA.observations)])
+        found = class_priors.typical_z(run)
     distances = (z - z.mean(0)).norm(dim=1)
     torch.testing.assert_close(found, z[distances.argmin()])
 
 
 def test_priors_of_several_models_stand_below_one_another(run: ub.Run, tmp_path: Path) -> None:
-    one, other = (parted.class_prior(run, variable) for variable in (0, 1))
-    single = Image.open(parted.draw_class_prior(one, tmp_path / "one.png")).size
-    both = Image.open(parted.draw_class_priors({"a": one, "b": other}, tmp_path / "two.png")).size
+    one, other = (class_priors.class_prior(run, variable) for variable in (0, 1))
+    single = Image.open(draw_class_prior(one, tmp_path / "one.png")).size
+    both = Image.open(draw_class_priors({"a": one, "b": other}, tmp_path / "two.png")).size
     assert both == (single[0], 2 * single[1])
 
 
@@ -99,7 +101,7 @@ def pictures(run: ub.Run) -> dict[str, np.ndarray]:
 def test_the_report_shows_what_classes_have_become(reported: ub.Run) -> None:
     found = pictures(reported)
     for k, (title, code, size) in enumerate([("place", "u1", 4), ("shade", "u3", 3)], 1):
-        prior = parted.class_prior(reported, k - 1)
+        prior = class_priors.class_prior(reported, k - 1)
         assert str(found[f"classes/{k}/title"]) == title
         assert str(found[f"classes/{k}/code"]) == code
         assert found[f"classes/{k}/names"].tolist() == [str(value) for value in range(size)]

@@ -11,16 +11,18 @@ import torch
 
 import unbraid as ub
 from unbraid import methods
+from unbraid.api import Run
 from unbraid.cli.main import main
 from unbraid.cli.scores import print_scores
 from unbraid.data.factor_data import FactorData
+from unbraid.evaluation import class_priors
 from unbraid.evaluation import classes as parted
 from unbraid.evaluation.evaluate import possible
+from unbraid.evaluation.measure import MeasureOptions
 from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.report.read.directory import read_run
 from unbraid.report.sections import comparison, facts
-from unbraid.runs import label_access as known_labels
-from unbraid.runs.directory import Run
+from unbraid.runs import label_access
 
 READS = methods.IVAE(width=0.1, latents=4)
 
@@ -196,19 +198,19 @@ def test_a_variable_without_any_label_that_was_shown_has_names_by_chance(tmp_pat
     found = run.evaluate(["class_accuracy"], show=False)
     naming = {name: score["details"]["naming"] for name, score in found.items() if name.startswith("class_accuracy")}
     assert naming == {"class_accuracy/place": "given", "class_accuracy/shade": "best"}
-    assert [parted.class_prior(run, variable).name for variable in (0, 1)] == ["place", "c2"]
+    assert [class_priors.class_prior(run, variable).name for variable in (0, 1)] == ["place", "c2"]
 
 
 def test_classes_that_no_factor_matches_are_left_out_of_all_metrics(tmp_path: Path, squares: FactorData) -> None:
     config = methods.PartedVAE(width=0.1, attention_steps=2, classes=(5,))
     run = ub.fit(squares, config, steps=1, labels=0, out=tmp_path / "run", show=False)
-    assert "class_accuracy" not in possible(run, None)
+    assert "class_accuracy" not in possible(run, MeasureOptions())
 
 
 def test_labels_of_new_observations_lie_within_their_factor(tmp_path: Path, squares: FactorData) -> None:
     run = ub.fit(squares, READS, steps=1, out=tmp_path / "run", show=False)
     with pytest.raises(ub.InputError, match=r"labels of place are 0 to 3, not 4\."):
-        known_labels.of_new(run, 1, np.array([[4.0, 0.0]]))
+        label_access.labels_of_new(run.plan, run.label_factors, 1, np.array([[4.0, 0.0]]))
 
 
 def test_another_budget_is_another_run(squares: FactorData, tmp_path: Path) -> None:
@@ -232,7 +234,7 @@ def test_classes_are_scored_on_labels_that_training_was_not_shown(tmp_path: Path
     bare = dataclasses.replace(config, classes=(size,))
     alone = ub.fit(squares, bare, steps=2, labels=none, out=tmp_path / "none", show=False)
     assert alone.evaluate(["class_accuracy"], show=False)[f"class_accuracy/{name}"]["details"]["naming"] == "best"
-    assert parted.class_prior(alone).name == "c1", "no one has taught it that these are places"
+    assert class_priors.class_prior(alone).name == "c1", "no one has taught it that these are places"
     other = ub.fit(squares, methods.VAE(width=0.1), steps=1, out=tmp_path / "vae", show=False)
     with pytest.raises(ub.InputError, match="has no classes"):
         other.evaluate(["class_accuracy"], show=False)
@@ -242,7 +244,7 @@ def test_a_prior_that_is_not_standard_has_no_elbo_terms_and_its_condition_is_put
     squares: FactorData, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = fitted(squares, READS, tmp_path / "run")
-    assert "elbo_terms" not in possible(run, None)
+    assert "elbo_terms" not in possible(run, MeasureOptions())
     with pytest.raises(ub.InputError, match="elbo_terms takes the prior of the codes to be standard normal"):
         run.evaluate(["elbo_terms"], show=False)
     found = run.evaluate(["mig"], show=False)

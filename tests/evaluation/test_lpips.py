@@ -8,7 +8,6 @@ import torch
 
 import unbraid as ub
 from unbraid.data.factor_data import FactorData
-from unbraid.evaluation.evaluate import evaluate
 from unbraid.methods import VAE
 
 
@@ -23,7 +22,7 @@ def test_the_networks_distances_are_averaged(squares: FactorData, tmp_path: Path
     file = tmp_path / "network.pt"
     torch.jit.save(torch.jit.trace(MeanDifference(), (torch.rand(2, 3, 8, 8), torch.rand(2, 3, 8, 8))), file)
     run = ub.fit(squares, VAE(width=0.1), steps=2, out=tmp_path / "run", show=False)
-    scores = evaluate(run, ["lpips", "l1"], show=False, lpips=file)
+    scores = run.evaluate(["lpips", "l1"], show=False, lpips=file)
     assert scores["lpips"]["value"] == pytest.approx(scores["l1"]["value"], rel=1e-5)
     assert scores["lpips"]["interval"][0] < scores["lpips"]["value"] < scores["lpips"]["interval"][1]
 
@@ -31,7 +30,7 @@ def test_the_networks_distances_are_averaged(squares: FactorData, tmp_path: Path
 def test_without_its_network_or_with_another_file_it_says_so(squares: FactorData, tmp_path: Path) -> None:
     run = ub.fit(squares, VAE(width=0.1), steps=2, out=tmp_path / "run", show=False)
     with pytest.raises(ub.InputError, match="--lpips FILE"):
-        evaluate(run, ["lpips"], show=False)
+        run.evaluate(["lpips"], show=False)
     np.save(tmp_path / "file.npy", np.zeros(3))
     with pytest.raises(ub.InputError, match="is not a TorchScript file"):
-        evaluate(run, ["lpips"], show=False, lpips=tmp_path / "file.npy")
+        run.evaluate(["lpips"], show=False, lpips=tmp_path / "file.npy")

@@ -9,20 +9,25 @@ import pytest
 import torch
 
 from unbraid import methods
+from unbraid.api import Run, fit
 from unbraid.core import DataSpec, MethodConfig
 from unbraid.data.factor_data import Factor
 from unbraid.errors import InputError
-from unbraid.evaluation.evaluate import evaluate, outputs, possible, steering_codes
+from unbraid.evaluation.conditioning import conditioning_scores
+from unbraid.evaluation.evaluate import possible
+from unbraid.evaluation.identity import traversed_features
+from unbraid.evaluation.measure import MeasureOptions
 from unbraid.evaluation.pictures import write_pictures
-from unbraid.evaluation.stages import MEASURES, conditioning_scores, traversed_features
+from unbraid.evaluation.reconstruction import outputs
+from unbraid.evaluation.table import steering_codes
 from unbraid.methods.labelled.probe import FactorProbe
 from unbraid.metrics import downstream_by_stage, identity_change
 from unbraid.runs.chain import Chain
-from unbraid.runs.directory import Run
-from unbraid.runs.fit import fit
 from unbraid.training.contract import check_method, small_images
 
 SPEC = DataSpec((3, 16, 16), 48, (Factor("place", 4, "categorical"),), ((0.0, 3.0),))
+
+MEASURES = ("conditioning", "downstream_by_stage", "identity_change")
 
 
 def test_identity_that_never_changes_scores_zero_and_one_that_always_does_scores_one() -> None:
@@ -80,7 +85,7 @@ def chain_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def measures_of(run: Run) -> list[str]:
-    return [name for name in possible(run, None) if name in MEASURES]
+    return [name for name in possible(run, MeasureOptions()) if name in MEASURES]
 
 
 def test_stages_that_know_one_factor_each_know_both_together() -> None:
@@ -98,8 +103,8 @@ def test_stages_that_know_one_factor_each_know_both_together() -> None:
 
 
 def test_a_run_of_two_stages_is_scored_by_name(chain_run: Run) -> None:
-    assert measures_of(chain_run) == list(MEASURES)
-    found = evaluate(chain_run, ["downstream_by_stage", "identity_change"], images=64, show=False)
+    assert set(measures_of(chain_run)) == set(MEASURES)
+    found = chain_run.evaluate(["downstream_by_stage", "identity_change"], images=64, show=False)
     names = {"downstream_by_stage/c", "downstream_by_stage/z", "downstream_by_stage/c+z", "identity_change"}
     assert set(found) == names | {"_"}
     assert all(0 <= found[name]["value"] <= 1 for name in names)
@@ -115,7 +120,7 @@ def test_identity_is_judged_by_the_network_that_is_given_and_the_score_says_so(
     chain_run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def score(inception: Path | None) -> dict[str, object]:
-        found = evaluate(chain_run, ["identity_change"], images=32, show=False, inception=inception)
+        found = chain_run.evaluate(["identity_change"], images=32, show=False, inception=inception)
         return {"value": found["identity_change"]["value"], "features": found["identity_change"]["details"]["features"]}
 
     seen: list[int] = []
@@ -178,8 +183,8 @@ def test_what_gans_and_flows_make_is_a_draw_and_not_scored_as_a_reconstruction(l
     found = run.evaluate(["l1", "l2"], show=False)
     assert {name for name in found if name.endswith(("l1", "l2"))} == {"stage-1/l1", "stage-1/l2"}
     alone = trained([methods.CGAN(width=0.1)], tmp_path / "alone")
-    assert not {"l1", "l2"} & set(possible(alone, None))
-    with pytest.raises(InputError, match="l1 and l2 need reconstructions, which cgan does not make: ask for fid"):
+    assert not {"l1", "l2"} & set(possible(alone, MeasureOptions()))
+    with pytest.raises(InputError, match="l1 needs reconstructions, which cgan does not make: ask for fid"):
         alone.evaluate(["l1", "l2"], show=False)
 
 
@@ -213,5 +218,5 @@ def test_conditioning_after_given_controls_is_refused_for_it_could_only_be_one(l
     with pytest.raises(InputError, match=r"after controls, whose codes are the labels .* ask for identity_change\.$"):
         run.evaluate(["conditioning"], show=False)
     assert not (run.folder / "metrics.json").exists()
-    assert "conditioning" not in possible(run, None)
-    assert "identity_change" in possible(run, None)
+    assert "conditioning" not in possible(run, MeasureOptions())
+    assert "identity_change" in possible(run, MeasureOptions())

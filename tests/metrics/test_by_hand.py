@@ -9,7 +9,7 @@ import pytest
 
 from unbraid import metrics as m
 from unbraid.errors import InputError
-from unbraid.metrics.ranking import _relative_strength
+from unbraid.metrics.udr import _relative_strength
 
 FACTORS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
 # The first latent is the first factor; the second is 1 only where both factors are.

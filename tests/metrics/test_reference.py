@@ -12,11 +12,11 @@ from sklearn.metrics import balanced_accuracy_score, mutual_info_score, roc_auc_
 from sklearn.svm import LinearSVC
 
 from unbraid import metrics as m
-from unbraid.metrics.downstream import hinge_bias
-from unbraid.metrics.intervention import fixed_factor_batches
-from unbraid.metrics.pairs import difference_vectors
-from unbraid.metrics.predictability import _best_intervals
-from unbraid.metrics.table import as_table
+from unbraid.metrics import as_table
+from unbraid.metrics._shared.pairs import difference_vectors
+from unbraid.metrics._shared.strata import fixed_factor_batches
+from unbraid.metrics._shared.thresholds import best_intervals
+from unbraid.metrics.attribute_classification import hinge_bias
 
 from .conftest import Array, random_table
 
@@ -146,7 +146,7 @@ def test_thresholds_are_the_best_there_are() -> None:
     """Every assignment of six stretches to three classes with at most two thresholds, tried out."""
     draws = np.random.default_rng(0)
     mass = draws.random((4, 6, 3))
-    found = _best_intervals(mass)
+    found = best_intervals(mass)
     for j in range(4):
         best = -np.inf
         for code in range(3**6):

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from unbraid import metrics
+from unbraid.api import Run, fit
 from unbraid.data import load
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.errors import InputError
@@ -17,8 +18,6 @@ from unbraid.methods.staged.sizes import parameters
 from unbraid.papers.measures import chains, identity, turning
 from unbraid.papers.studies import ms_vae_ablations, ms_vae_cars, ms_vae_gan
 from unbraid.runs.codes import choose_rows
-from unbraid.runs.directory import Run
-from unbraid.runs.fit import fit
 from unbraid.training.machine import Machine
 
 FIRST, SECOND = BetaVAE(width=0.1, latents=3), MSVAE(width=0.05, latents=2, batch_size=8)

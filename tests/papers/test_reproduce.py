@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from unbraid.api import Run
 from unbraid.errors import InputError
 from unbraid.methods import MSVAE, VAE, BetaVAE
 from unbraid.papers import STUDIES, Finished, Scale, Study, Trial, reproduce
 from unbraid.papers.reproduce import NOTES, waves
 from unbraid.papers.tables import mean_and_interval, with_interval
-from unbraid.runs.directory import Run
 
 DATA = {"size": 32, "stride": 16}
 

@@ -10,13 +10,14 @@ import torch
 from PIL import Image
 
 import unbraid as ub
+from unbraid.api import Run
 from unbraid.core import Adam, Batch, Method, MethodConfig, Terms, Update
 from unbraid.data.factor_data import FactorData
 from unbraid.evaluation.pictures import code_ranges
 from unbraid.methods import IVAE, MSVAE, SSIVAE, BetaTCVAE, BetaVAE
-from unbraid.runs.directory import Run
+from unbraid.runs.conditioning import stage_inputs
 from unbraid.training.batches import as_stored
-from unbraid.training.loop import Player, seed_draws
+from unbraid.training.loop import UpdateOptimizer, seed_draws
 from unbraid.training.machine import Machine
 from unbraid.util.files import read_json
 
@@ -87,7 +88,7 @@ def test_y_is_computed_once_and_several_draws_differ(squares: FactorData, tmp_pa
     assert y.shape == (3 * len(squares), *squares.observations.shape[1:])
     assert not np.array_equal(y[: len(squares)], y[len(squares) : 2 * len(squares)])
     written = (run.stage_folder(1) / "y-sample-3.npy").stat().st_mtime_ns
-    run.conditioning(2, show=False)
+    stage_inputs(run, 2, show=False)
     assert (run.stage_folder(1) / "y-sample-3.npy").stat().st_mtime_ns == written
 
 
@@ -244,13 +245,13 @@ def test_the_learning_rate_falls_over_the_run(
     squares: FactorData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[float] = []
-    step = Player.step
+    step = UpdateOptimizer.step
 
-    def watched(self: Player, *arguments: object) -> None:
+    def watched(self: UpdateOptimizer, *arguments: object) -> None:
         seen.append(self.optimizer.param_groups[0]["lr"])
         step(self, *arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Player, "step", watched)
+    monkeypatch.setattr(UpdateOptimizer, "step", watched)
     falling = dataclasses.replace(FIRST, adam=Adam(lr=1e-3, end=0.2))
     ub.fit(squares, falling, steps=4, out=tmp_path / "run", show=False)
     assert seen == pytest.approx([1e-3, 0.8e-3, 0.6e-3, 0.4e-3])

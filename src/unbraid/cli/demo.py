@@ -21,7 +21,7 @@ def demo(words: Sequence[str]) -> None:
     """Show the main job on embedded data: a few minutes."""
     parser = command_parser("demo", demo, "unbraid demo [--out FOLDER]")
     parser.add_argument("--out", type=Path, default=Path("runs/demo"), metavar="FOLDER", help="where to (runs/demo)")
-    add_machine(parser)
+    add_machine(parser, precision="auto")
     known = parser.parse_args(words)
     run_demo(known.out, machine(known), show=not known.quiet)
 
@@ -33,7 +33,7 @@ def demo_stages() -> list[MethodConfig]:
 
     return [
         BetaTCVAE(beta=6.0, width=0.5, adam=Adam(lr=5e-4)),
-        MSVAE(latents=10, likelihood="gaussian", scale=0.1, width=0.25, batch_size=16, adam=Adam(lr=1e-3)),
+        MSVAE.fast(),
     ]
 
 
@@ -45,8 +45,8 @@ def run_demo(folder: Path, machine: Machine, *, show: bool = True) -> None:
         machine: where to compute.
         show: whether to print each step and its progress; the results are printed anyway.
     """
+    from unbraid.api import fit
     from unbraid.data import load
-    from unbraid.runs.fit import fit
 
     def say(text: str) -> None:
         if show:

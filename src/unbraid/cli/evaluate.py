@@ -25,15 +25,15 @@ def evaluate(words: Sequence[str]) -> None:
     if (known.run is None) == (known.codes is None):
         raise InputError("name a run directory or --codes FILE.npz, one of them.")
 
+    from unbraid.api import Run
     from unbraid.cli.scores import print_scores
-    from unbraid.evaluation import evaluate as scoring
-    from unbraid.runs.directory import Run
+    from unbraid.evaluation.evaluate import evaluate_table
 
     if known.codes is not None:
         names = known.metrics or ["all"]
-        print_scores(scoring.evaluate_table(known.codes, names, seed=known.seed, show=not known.quiet))
+        print_scores(evaluate_table(known.codes, names, seed=known.seed, show=not known.quiet))
         return
     run = Run.open(known.run)
     options = {"inception": known.inception, "lpips": known.lpips, "images": known.images}
-    print_scores(scoring.evaluate(run, known.metrics, show=not known.quiet, **options))
+    print_scores(run.evaluate(known.metrics, show=not known.quiet, **options))
     print_places(run.folder, run.report())

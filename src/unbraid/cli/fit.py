@@ -17,6 +17,12 @@ def fit(words: Sequence[str]) -> None:
     parser.add_argument("--method", nargs="+", required=True, metavar="NAME", help="stages in order (unbraid methods)")
     parser.add_argument("--steps", nargs="+", type=int, default=[20_000], metavar="N", help="for all stages or each")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of weights, batches and noise (0)")
+    parser.add_argument(
+        "--recipe",
+        default="fast",
+        choices=("fast", "paper"),
+        help="options that are not named: those that learn in minutes (fast) or the paper's",
+    )
     parser.add_argument("--labels", metavar="N", help="labels that methods may see: 256, 0.5%%, 'first 256', all")
     parser.add_argument("--label-factors", nargs="+", metavar="NAME", help="factors whose labels they may see (all)")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the run directory (runs/…)")
@@ -29,14 +35,15 @@ def fit(words: Sequence[str]) -> None:
     known, rest = parser.parse_known_args(words)
 
     from unbraid import data, methods
+    from unbraid.api import fit as fit_run
     from unbraid.cli import options
     from unbraid.data.label_budget import LabelBudget
-    from unbraid.runs.fit import fit as fit_run
 
     given = list(options.pairs(rest))
     stages = [methods.by_name(name) for name in known.method]
     own_options = list(vars(known))  # which may have been meant by a misspelt one
-    configs = options.configure(stages, [pair for pair in given if not pair[0].startswith("data.")], own_options)
+    chosen = [pair for pair in given if not pair[0].startswith("data.")]
+    configs = options.configure(stages, chosen, own_options, known.recipe)
     arguments = options.data_arguments([(name[5:], text) for name, text in given if name.startswith("data.")])
     where = machine(known)
     steps = known.steps[0] if len(known.steps) == 1 else known.steps

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -41,8 +42,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code: 0, 2 for bad input, 130 for a run that was asked to stop.
     """
     words = list(sys.argv[1:] if argv is None else argv)
+    # Before torch starts: its idle threads would otherwise spin, at the cost of whatever else the machine does.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     logging.basicConfig(format="unbraid: %(message)s", level=logging.WARNING)
     logging.getLogger("unbraid").setLevel(logging.INFO)
+    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
     if not words or words[0] in ("-h", "--help", "help"):
         print_help()
         return 0

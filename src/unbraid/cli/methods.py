@@ -31,7 +31,7 @@ def show_options(name: str) -> None:
         name: the method's name on the command line.
     """
     from unbraid.cli.options import describe_options
-    from unbraid.methods import by_name
+    from unbraid.methods import by_name, recipes
     from unbraid.util.schema import typed
 
     config = by_name(name)
@@ -40,5 +40,9 @@ def show_options(name: str) -> None:
         out.print("A later stage: it follows another method, as in --method beta-tcvae " + config.name)
     if config.uses_labels:
         out.print("It learns from labels: --labels 256 (or 0.5%) and --label-factors NAME say which it may see.")
+    fast = recipes.changes(config)
+    if fast:
+        changed = " ".join(f"--{typed(option)} {value}" for option, value in fast)
+        out.print(Text(f"unbraid fit starts from {changed}; --recipe paper from the defaults below."), soft_wrap=True)
     rows = [(f"--{typed(option)}", str(default), about) for option, default, about in describe_options(config)]
     print_table(("option", "default", "meaning"), rows)

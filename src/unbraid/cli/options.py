@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 
 from unbraid.data.arguments import parse_argument
 from unbraid.errors import InputError, unknown
-from unbraid.util.schema import from_json, label, parse, to_json, typed
+from unbraid.util.schema import check_bounds, from_json, label, parse, to_json, typed
 
 if TYPE_CHECKING:
     from unbraid.core import MethodConfig
+    from unbraid.methods.recipes import Recipe
 
 
 def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -43,7 +44,10 @@ def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def configure(
-    stages: Sequence[type[MethodConfig]], given: Sequence[tuple[str, str]], also: Sequence[str] = ()
+    stages: Sequence[type[MethodConfig]],
+    given: Sequence[tuple[str, str]],
+    also: Sequence[str] = (),
+    recipe: Recipe = "paper",
 ) -> list[MethodConfig]:
     """The configurations of all stages. An option goes to every stage that has it; `2.name` to the second only.
 
@@ -51,11 +55,14 @@ def configure(
         stages: the configuration class of each stage.
         given: names and values as typed.
         also: options of the command itself, one of which a misspelt name may have meant.
+        recipe: where the values of options that were not given come from.
 
     Returns:
         A configuration for each stage, with defaults where nothing was given.
     """
-    values = [to_json(stage()) for stage in stages]
+    from unbraid.methods import recipes
+
+    values = [to_json(recipes.start(stage, recipe)) for stage in stages]
     for name, text in given:
         number, dot, rest = name.partition(".")
         named = number.isdigit() and bool(dot)
@@ -70,7 +77,10 @@ def configure(
             raise unknown(f"option of {who}", typed(".".join(path)), map(typed, every))
         for place in takers:
             assign(stages[place], values[place], path, text)
-    return [from_json(stage, value) for stage, value in zip(stages, values, strict=True)]
+    configs = [from_json(stage, value) for stage, value in zip(stages, values, strict=True)]
+    for config in configs:
+        check_bounds(config)
+    return configs
 
 
 def data_arguments(given: Sequence[tuple[str, str]]) -> dict[str, Any]:

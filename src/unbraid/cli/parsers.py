@@ -34,17 +34,23 @@ def command_parser(name: str, function: Callable[[Sequence[str]], None], usage: 
     return Parser(prog=f"unbraid {name}", usage=usage, description=function.__doc__, allow_abbrev=False)
 
 
-def add_machine(parser: argparse.ArgumentParser) -> None:
+def add_machine(parser: argparse.ArgumentParser, *, precision: str = "32-true") -> None:
     """Add the options that say where to compute; `machine` reads them.
 
     Args:
         parser: of a command that trains.
+        precision: what is used where none is named.
     """
     parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, mps (auto)")
     parser.add_argument(
         "--devices", type=whole_number, default=1, metavar="N", help="processes that train together (1)"
     )
-    parser.add_argument("--precision", default="32-true", metavar="NAME", help="32-true, bf16-mixed, … (32-true)")
+    parser.add_argument(
+        "--precision",
+        default=precision,
+        metavar="NAME",
+        help=f"32-true, bf16-mixed, … or auto: whichever of these two is faster here ({precision})",
+    )
     parser.add_argument("--threads", type=whole_number, metavar="N", help="CPU threads (as many as cores)")
     parser.add_argument("--save-every", type=float, default=60.0, metavar="S", help="seconds between checkpoints (60)")
     parser.add_argument("--quiet", action="store_true", help="no progress")

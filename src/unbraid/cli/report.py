@@ -20,8 +20,8 @@ def report(words: Sequence[str]) -> None:
     if len(known.runs) > 1:
         check_replaceable(comparison, "--out")
 
+    from unbraid.api import Run
     from unbraid.report import write_comparison
-    from unbraid.runs.directory import Run
 
     pages = [Run.open(folder).report() for folder in known.runs]
     page = pages[0] if len(pages) == 1 else write_comparison(known.runs, comparison)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from unbraid.cli.console import print_table
-from unbraid.metrics.keys import HEADS, label_use
+from unbraid.metrics.keys import HEADS, MetricKey
 from unbraid.metrics.score import verdict
 
 
@@ -24,8 +24,8 @@ def print_scores(results: Mapping[str, Mapping[str, Any]]) -> None:
         return
     rows: dict[str, dict[bool, str]] = {}
     for name in names:
-        metric, with_labels = label_use(name)
-        rows.setdefault(metric, {})[with_labels] = " ".join(formatted(results[name])).removesuffix(" –")
+        key = MetricKey.parse(name)
+        rows.setdefault(str(key.plain), {})[key.reads_labels] = " ".join(formatted(results[name])).removesuffix(" –")
     print_table(("metric", *HEADS), [(name, row.get(True, "–"), row.get(False, "–")) for name, row in rows.items()])
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
+from unbraid.core import HasConditionalPrior
 from unbraid.errors import InputError
-from unbraid.methods.labelled.conditional import ConditionalVAE
-
-if TYPE_CHECKING:
-    from unbraid.runs.directory import Run
+from unbraid.evaluation.measure import Measure, MeasureOptions
+from unbraid.metrics import Score
+from unbraid.runs.directory import RunDirectory
 
 # What a network computes in single precision is not more exact than this.
 TOLERANCE = 1e-5
@@ -66,16 +67,31 @@ def condition_iv(mean: NDArray[np.float64], log_var: NDArray[np.float64]) -> Ide
     return Identifiability(needed, rank, points, condition, tuple(float(v) for v in values))
 
 
-def identifiability(run: Run, stage: int = 1) -> Identifiability:
+def identifiability(run: RunDirectory, stage: int = 1) -> Identifiability:
     """The condition for the prior of a trained stage, at the labels of the data set."""
     method = run.stage(stage)
-    if not isinstance(method, ConditionalVAE):
-        raise InputError(f"{run.plan.stages[stage - 1][0].name} has no conditional prior p(z | u).")
+    if not isinstance(method, HasConditionalPrior):
+        raise InputError(f"{run.config(stage).name} has no conditional prior p(z | u).")
     labels = run.visible_labels
     distinct = np.unique(labels[~np.isnan(labels).any(axis=1)], axis=0)
     if len(distinct) > MOST_POINTS:
         distinct = np.random.default_rng(run.plan.seed).permutation(distinct)[:MOST_POINTS]
     with torch.inference_mode():
-        u = method.observed(torch.from_numpy(distinct.astype(np.float32)).to(run.device))
-        prior = method.conditional_prior(u)
+        prior = method.conditional_prior_of(torch.from_numpy(distinct.astype(np.float32)).to(run.device))
     return condition_iv(prior.mean.cpu().numpy(), prior.log_var.cpu().numpy())
+
+
+def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
+    """Condition (iv) for the prior of stage 1: the condition number of L, and whether L has full rank."""
+    found = identifiability(run)
+    details = {"holds": found.holds, **dataclasses.asdict(found)}
+    return {"identifiability": Score(found.condition_number, None, details)}
+
+
+def refusal(run: RunDirectory, name: str) -> str | None:
+    """Only a conditional prior has something to identify."""
+    has_prior = isinstance(run.stage(1), HasConditionalPrior)
+    return None if has_prior else f"{run.config(1).name} has no conditional prior to identify."
+
+
+MEASURE = Measure(("identifiability",), compute, refusal, reads_labels=False, is_free=True)

@@ -6,7 +6,7 @@ import hashlib
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,16 +18,15 @@ from unbraid import metrics
 from unbraid.data import cache
 from unbraid.data.published.download import RemoteFile, fetch
 from unbraid.errors import InputError
-from unbraid.evaluation.evaluate import outputs, stage_name
-from unbraid.metrics.score import Score
+from unbraid.evaluation.measure import Measure, MeasureOptions
+from unbraid.evaluation.reconstruction import outputs, stage_key
+from unbraid.metrics import Score
 from unbraid.nets.inception import Inception
 from unbraid.runs.codes import choose_rows
+from unbraid.runs.directory import RunDirectory
 from unbraid.util.files import complete_file
 from unbraid.util.progress import Steps
 from unbraid.util.schema import digest
-
-if TYPE_CHECKING:
-    from unbraid.runs.directory import Run
 
 BATCH = 16
 # The network as it is published, in either form: (file, sha256 or the part of it that the publisher states).
@@ -40,23 +39,24 @@ ADDRESS = f"https://github.com/mseitzer/pytorch-fid/releases/download/fid_weight
 Network = Callable[[Tensor], Tensor]
 
 
-def feature_scores(
-    run: Run, names: Sequence[str], file: Path | None, images: int, show: bool, *, labels: bool = True
-) -> dict[str, Score]:
+def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
     """FID and KID between data and reconstructions, or draws of GANs and flows: of the last stage and every earlier."""
-    if not run.data.is_image:
-        raise InputError("fid and kid compare images; this run's observations are vectors.")
-    rows = choose_rows(len(run.data), images, run.plan.seed)
-    network, identity = load_network(find_network(file))
-    real = cached_features(network, identity, run, rows, show)
+    rows = choose_rows(len(run.data), options.images, run.plan.seed)
+    network, identity = load_network(find_network(options.inception))
+    real = cached_features(network, identity, run, rows, options.show)
     scores: dict[str, Score] = {}
-    stages = outputs(run, rows, show, labels=labels)
+    stages = outputs(run, rows, options.show, labels=labels)
     for number, stage in enumerate(stages, 1):
-        made = features(network, stage, f"features of stage {number}", show)
+        made = features(network, stage, f"features of stage {number}", options.show)
         for name in names:
-            key = stage_name(name, number, len(stages))
+            key = stage_key(name, number, len(stages))
             scores[key] = metrics.METRICS[name].function(real, made, seed=run.plan.seed)
     return scores
+
+
+def refusal(run: RunDirectory, name: str) -> str | None:
+    """Only images have Inception features."""
+    return None if run.is_image else f"{name} compares images; this run's observations are vectors."
 
 
 def find_network(file: Path | None) -> Path:
@@ -94,7 +94,7 @@ def load_network(path: Path) -> tuple[Network, str]:
 
 
 def cached_features(
-    network: Network, identity: str, run: Run, rows: NDArray[np.int64], show: bool
+    network: Network, identity: str, run: RunDirectory, rows: NDArray[np.int64], show: bool
 ) -> NDArray[np.float32]:
     """Features of the data set's own images, kept beside the data."""
     key = digest([identity, run.data.fingerprint, rows.tolist()])
@@ -119,3 +119,6 @@ def features(network: Network, images: NDArray[Any], title: str, show: bool) -> 
             parts.append(network(x).flatten(1).numpy())
             bar.advance(start + len(batch))
     return np.concatenate(parts)
+
+
+MEASURE = Measure(("fid", "kid"), compute, refusal, needs_file=lambda options: options.inception is None)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
+from unbraid.core import Decodes, HasClasses
+from unbraid.evaluation.class_priors import class_pictures
 from unbraid.evaluation.evaluate import works_without_labels
-from unbraid.runs.chain import Chain, Codes, flat, means, unflat
+from unbraid.runs.chain import Chain, Codes, drawn_codes, flat, has_learned_prior, means, unflat
 from unbraid.runs.codes import CodeTable
+from unbraid.runs.directory import RunDirectory
 from unbraid.training.batches import as_stored, mix
 from unbraid.util.files import write_arrays
-
-if TYPE_CHECKING:
-    from unbraid.runs.directory import Run
 
 ORIGINALS, STEPS = 10, 9
 # Codes are moved at least this far to both sides, so that an unused one is seen to do nothing.
@@ -26,23 +27,26 @@ LEAST_RANGE = 2.0
 MOST_CODES = 64
 
 
-def write_pictures(run: Run) -> Path:
+def write_pictures(run: RunDirectory) -> Path:
     """Reconstructions by every stage, traversals of every code, and classes, in pictures.npz; kept if already there."""
-    from unbraid.evaluation.class_pictures import class_pictures, lacks_classes  # it needs `Run` itself
-
     path = run.folder / "pictures.npz"
     if path.is_file() and not lacks_classes(run, path):
         return path
     # As for new observations: without labels, unless codes are labels.
     reads = run.chain.needs_labels and not works_without_labels(run)
-    table = run.encode(labels=reads, show=False)
+    table = run.codes(labels=reads, show=False)
     shown = np.sort(np.random.default_rng(mix(run.plan.seed, "pictures")).permutation(len(run.data))[:ORIGINALS])
     originals = np.ascontiguousarray(run.data.observations[shown])
     arrays: dict[str, NDArray[Any]] = {"originals": originals, "rows": shown}
     x, labels = next(run.batches(shown, "", labels=reads, show=False))
     torch.manual_seed(mix(run.plan.seed, "pictures"))
+    if not isinstance(run.chain.stages[-1], Decodes):  # a method that only encodes has codes to show, no pictures
+        write_arrays(path, arrays)
+        return path
     outputs = [as_stored(y) for y in run.chain.reconstruct(x, labels)]
     arrays |= {f"reconstruction/{number}": output for number, output in enumerate(outputs, 1)}
+    if has_learned_prior(run.chain.stages[-1]):
+        arrays["drawn"] = as_stored(drawn_detail(run.chain, x, labels))
     base = [means(q) for q in run.chain.encode(x[:1], labels[:1])]
     for stage in range(1, len(run.plan.stages) + 1):
         values = code_ranges(table, stage, STEPS)[:MOST_CODES]
@@ -53,6 +57,22 @@ def write_pictures(run: Run) -> Path:
         arrays |= {f"traversal/{stage}/{number}": output for number, output in enumerate(moved, stage)}
     write_arrays(path, arrays | class_pictures(run))
     return path
+
+
+def lacks_classes(run: RunDirectory, path: Path) -> bool:
+    """Whether these pictures were made before runs with classes showed them."""
+    if not isinstance(run.stage(1), HasClasses):
+        return False
+    with np.load(path, allow_pickle=False) as file:
+        return "classes/1/code" not in file.files
+
+
+@torch.inference_mode()
+def drawn_detail(chain: Chain, x: Tensor, labels: Tensor) -> Tensor:
+    """What the last stage makes of its y with z drawn from the p(z | y) that it has learned."""
+    codes = [means(q) for q in chain.encode(x, labels)]
+    y = chain.decode(codes)[-2]
+    return chain.decode([*codes[:-1], drawn_codes(chain.stages[-1], len(x), y)])[-1]
 
 
 def code_ranges(table: CodeTable, stage: int, steps: int) -> NDArray[np.float32]:

@@ -13,11 +13,11 @@ from typing import Any, cast
 import torch
 from joblib import Parallel, cpu_count, delayed
 
+from unbraid.api import fit
 from unbraid.data import load
 from unbraid.errors import InputError, unknown
 from unbraid.papers.registry import STUDIES
 from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
-from unbraid.runs.fit import fit
 from unbraid.training.loop import read_log
 from unbraid.training.machine import Machine
 from unbraid.util.files import read_json, write_json, write_text

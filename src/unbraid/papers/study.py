@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from unbraid.api import Run
 from unbraid.core import MethodConfig
 from unbraid.data.label_budget import LabelBudget
-from unbraid.runs.directory import Run
 from unbraid.util.schema import digest, to_json
 
 Scale = Literal["smoke", "desk", "paper"]

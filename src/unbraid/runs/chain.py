@@ -10,7 +10,7 @@ from typing import TypeGuard
 import torch
 from torch import Tensor
 
-from unbraid.core import Condition, Decodes, Draws, Encodes, HasPrior, Method, Posterior
+from unbraid.core import Condition, Decodes, Draws, Encodes, HasPrior, LearnsPrior, Method, Posterior
 from unbraid.errors import InputError
 
 Codes = dict[str, Tensor]
@@ -30,10 +30,22 @@ class Chain:
         """Whether encoding reads labels."""
         return any(stage.config.encoder_needs_labels for stage in self.stages)
 
+    @property
+    def device(self) -> torch.device:
+        """Where the stages compute; inputs are moved there."""
+        tensors = (tensor for stage in self.stages for tensor in (*stage.parameters(), *stage.buffers()))
+        return next(tensors).device
+
     @torch.inference_mode()
     def encode(self, x: Tensor, labels: Tensor | None = None, *, sample: bool = False) -> list[dict[str, Posterior]]:
-        """The posteriors of every stage; y for the next stage comes from codes' means, or from one draw of them."""
-        return self._pass(x, labels, sample)[0]
+        """The posteriors of every stage. The last stage decodes nothing, so it may be one that only encodes.
+
+        Args:
+            x: observations as networks see them, [b, …].
+            labels: [b, factor], NaN where unknown, for encoders that read them.
+            sample: make y for the next stage from a draw of the codes, not from their means.
+        """
+        return self._pass(x, labels, sample, decode_last=False)[0]
 
     @torch.inference_mode()
     def reconstruct(self, x: Tensor, labels: Tensor | None = None, *, sample: bool = False) -> list[Tensor]:
@@ -47,9 +59,10 @@ class Chain:
     def decode(self, codes: Sequence[Mapping[str, Tensor]]) -> list[Tensor]:
         """What each stage makes of its codes and of the output before it."""
         outputs: list[Tensor] = []
-        for stage, own in zip(self.stages, codes, strict=True):
-            own = with_given(stage, own, codes[len(outputs) - 1] if outputs else {})
-            outputs.append(decodes(stage).decode(own, outputs[-1] if outputs else None))
+        moved = [{key: value.to(self.device) for key, value in own.items()} for own in codes]
+        for number, (stage, own) in enumerate(zip(self.stages, moved, strict=True)):
+            inputs = with_earlier_codes(stage, own, moved[number - 1] if number else {})
+            outputs.append(decodes(stage).decode(inputs, outputs[-1] if outputs else None))
         return outputs
 
     @torch.inference_mode()
@@ -58,10 +71,18 @@ class Chain:
         return decodes(self.stages[-1]).decode(codes, y)
 
     @torch.inference_mode()
-    def sample(self, n: int) -> tuple[list[Codes], list[Tensor]]:
-        """Codes of every stage drawn from their priors, and what each stage makes of them."""
-        codes = [draws_of(priors(stage).prior(n)) for stage in self.stages]
-        return codes, self.decode(codes)
+    def sample(self, n: int, *, learned: bool = True) -> tuple[list[Codes], list[Tensor]]:
+        """Codes of every stage drawn from their priors, and what each stage makes of them.
+
+        Later stages that have learned p(z | y) draw from it, or with `learned=False` from N(0, 1) as in the paper.
+        """
+        codes: list[Codes] = []
+        outputs: list[Tensor] = []
+        for stage in self.stages:
+            y = outputs[-1] if outputs else None
+            codes.append(drawn_codes(stage, n, y if learned else None))
+            outputs.append(decodes(stage).decode(with_earlier_codes(stage, codes[-1], codes[-2] if outputs else {}), y))
+        return codes, outputs
 
     @torch.inference_mode()
     def condition(self, x: Tensor, labels: Tensor | None, kind: Condition) -> tuple[Tensor, Tensor]:
@@ -72,25 +93,28 @@ class Chain:
             if not isinstance(last, Draws):
                 raise InputError(f"{type(last).__name__} draws no observations.")  # plans are checked for it
             earlier = codes[-2] if len(codes) > 1 else {}
-            y = last.sample_x(with_given(last, codes[-1], earlier), outputs[-2] if len(outputs) > 1 else None)
+            y = last.sample_x(with_earlier_codes(last, codes[-1], earlier), outputs[-2] if len(outputs) > 1 else None)
             return y, flat(codes[-1])
         return outputs[-1], flat(codes[-1])
 
     def _pass(
-        self, x: Tensor, labels: Tensor | None, sample: bool, drawn: bool = False
+        self, x: Tensor, labels: Tensor | None, sample: bool, *, drawn: bool = False, decode_last: bool = True
     ) -> tuple[list[dict[str, Posterior]], list[Tensor], list[Codes]]:
         posteriors: list[dict[str, Posterior]] = []
         outputs: list[Tensor] = []
         codes: list[Codes] = []
-        for stage in self.stages:
+        x, labels = x.to(self.device), None if labels is None else labels.to(self.device)
+        for number, stage in enumerate(self.stages, 1):
             y = outputs[-1] if outputs else None
             # A stage without an encoder knows no more of its codes than their prior.
             q = stage.prior(len(x)) if knows_prior_only(stage) else encodes(stage).encode(x, y, labels)
             posteriors.append(q)
             codes.append(draws_of(q) if sample else means(q))
+            if number == len(self.stages) and not decode_last:
+                break
             if drawn and not stage.config.reconstructs:
                 codes[-1] = codes[-1] | drawn_z(stage, len(x))
-            own = with_given(stage, codes[-1], codes[-2] if outputs else {})
+            own = with_earlier_codes(stage, codes[-1], codes[-2] if outputs else {})
             outputs.append(decodes(stage).decode(own, y))
         return posteriors, outputs, codes
 
@@ -100,7 +124,7 @@ def knows_prior_only(method: Method) -> TypeGuard[HasPrior]:
     return isinstance(method, HasPrior) and not isinstance(method, Encodes)
 
 
-def with_given(stage: Method, own: Mapping[str, Tensor], earlier: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+def with_earlier_codes(stage: Method, own: Mapping[str, Tensor], earlier: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
     """A stage's codes and, if it uses them, those of the stage before under the key `given`."""
     return {**own, "given": flat(earlier)} if stage.config.uses_codes else own
 
@@ -129,6 +153,18 @@ def decodes(method: Method) -> Decodes:
 def drawn_z(stage: Method, n: int) -> Codes:
     """z of a stage that does not reconstruct, for n observations, from its prior."""
     return {"z": priors(stage).prior(n)["z"].rsample()}
+
+
+def has_learned_prior(stage: Method) -> bool:
+    """Whether the stage has a p(z | y) to draw from."""
+    return isinstance(stage, LearnsPrior) and stage.prior_rows > 0
+
+
+def drawn_codes(stage: Method, n: int, y: Tensor | None) -> Codes:
+    """Codes for n observations: given y [n, …], from p(z | y) if the stage has learned it, else from its prior."""
+    if y is not None and isinstance(stage, LearnsPrior) and stage.prior_rows > 0:
+        return stage.draw_given(y)
+    return draws_of(priors(stage).prior(n))
 
 
 def draws_of(posteriors: Mapping[str, Posterior]) -> Codes:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unbraid.core import MethodConfig
 from unbraid.data.arguments import parse_argument
 from unbraid.data.label_budget import LabelPlan
+from unbraid.methods import recipes
 from unbraid.util.schema import to_json
 
 
@@ -34,19 +35,12 @@ def command_line(
         words += ["--labels", shlex.quote(f"first {labels.count}" if labels.first else str(labels.count))]
         words += ["--label-factors", *map(shlex.quote, labels.factors)] if labels.factors else []
     words += ["--steps", *(str(steps) for _, steps in stages), f"--seed {seed}"]
+    words += ["--recipe paper"] if any(type(config) in recipes.FAST for config, _ in stages) else []
     for number, (config, _) in enumerate(stages, 1):
         prefix = f"{number}." if len(stages) > 1 else ""
         default, chosen = to_json(type(config)()), to_json(config)
-        words += [f"--{prefix}{name} {_word(value)}" for name, value in _changes(default, chosen)]
+        words += [f"--{prefix}{name} {_word(value)}" for name, value in recipes.differences(default, chosen)]
     return " ".join(words)
-
-
-def _changes(default: Mapping[str, Any], chosen: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in chosen.items():
-        if isinstance(value, dict):
-            yield from _changes(default[name], value, f"{prefix}{name}.")
-        elif name not in default or value != default[name]:
-            yield f"{prefix}{name}", value
 
 
 def _word(value: Any) -> str:

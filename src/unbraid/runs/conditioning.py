@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,20 +12,18 @@ from numpy.typing import NDArray
 
 from unbraid.core import LaterStage
 from unbraid.errors import InputError
+from unbraid.runs.directory import RunDirectory
 from unbraid.training.batches import as_stored, mix
 from unbraid.util.files import complete_file
 from unbraid.util.progress import Steps
 
-if TYPE_CHECKING:
-    from unbraid.runs.directory import Run
-
 BATCH = 256
 
 
-def made_by_earlier_stages(
-    run: Run, number: int, show: bool
+def stage_inputs(
+    run: RunDirectory, number: int, show: bool
 ) -> tuple[NDArray[np.uint8] | NDArray[np.float32], NDArray[np.float32] | None]:
-    """y for stage `number`, [draws·n, …]; where the stage uses them, also the codes it came from.
+    """What stage `number` is given: y [draws·n, …] and, where the stage uses them, the codes it came from.
 
     Both stand in the folder of the stage before, as that stage's product.
     """
@@ -42,7 +39,7 @@ def made_by_earlier_stages(
     return arrays[0], arrays[1] if config.uses_codes else None
 
 
-def _make(run: Run, number: int, config: LaterStage, paths: Sequence[Path], show: bool) -> None:
+def _make(run: RunDirectory, number: int, config: LaterStage, paths: Sequence[Path], show: bool) -> None:
     earlier, n = run.chain_before(number), len(run.data)
     total = config.draws * n
     shapes = [run.data.observations.shape[1:], (run.codes_before(number) if config.uses_codes else 0,)]

@@ -5,69 +5,49 @@ from __future__ import annotations
 import dataclasses
 import logging
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from unbraid import methods
 from unbraid.core import HasTarget, Method, MethodConfig, build_method
-from unbraid.data import load as load_data
 from unbraid.data.factor_data import FactorData
-from unbraid.data.label_budget import LabelBudget
 from unbraid.errors import InputError
-from unbraid.runs import label_access as known_labels
+from unbraid.runs import label_access
 from unbraid.runs.command_line import command_line
-from unbraid.runs.directory import Run
-from unbraid.runs.plan import Plan, differences, unfinished_schedules
+from unbraid.runs.conditioning import stage_inputs
+from unbraid.runs.directory import RunDirectory
+from unbraid.runs.plan import differences, unfinished_schedules
 from unbraid.training import checkpoint
 from unbraid.training.batches import BatchSource, TrainingData
 from unbraid.training.loop import Job, train
 from unbraid.training.machine import Machine, environment
+from unbraid.training.precision import with_precision
 from unbraid.util.files import check_folder, link, read_json, write_json
+from unbraid.util.schema import to_json
 from unbraid.util.tensors import read_tensors
 
 _log = logging.getLogger("unbraid")
 
 
-def fit(
-    data: FactorData | str | Path,
-    method: MethodConfig | Sequence[MethodConfig],
-    *,
-    steps: int | Sequence[int] = 20_000,
-    seed: int = 0,
-    labels: LabelBudget | str | int | None = None,
-    out: str | Path | None = None,
-    machine: Machine | None = None,
-    show: bool = True,
-    command: str | None = None,
-) -> Run:
-    """Train one method, or several stages in order, and return the run.
+def train_run(run: RunDirectory, machine: Machine, *, show: bool = True, command: str | None = None) -> None:
+    """Train every stage of a run that is not finished yet.
 
-    What the directory `out` already holds of this very run is kept: finished stages are skipped, an unfinished one
-    goes on where it stopped. A first stage that another run beside it has finished is reused. Methods that learn from
-    labels see all of them unless `labels` says how many (256, "0.5%") and of which factors (`LabelBudget`).
+    Args:
+        run: where it stands and what was planned.
+        machine: where to compute.
+        show: whether to show progress.
+        command: the command that asked for it, for the record.
     """
-    if not isinstance(data, FactorData):
-        data = load_data(data)
-    configs = [method] if isinstance(method, MethodConfig) else list(method)
-    counts = [int(steps)] * len(configs) if isinstance(steps, int | np.integer) else [int(count) for count in steps]
-    budget = labels if isinstance(labels, LabelBudget | None) else LabelBudget(labels)
-    plan = Plan.check(data, configs, counts, seed, budget)
-    folder = Path(out) if out is not None else Path("runs") / plan.default_name
-    run = Run(folder, plan, data)
-    check_place(folder, data)
-    machine = machine or Machine()
+    check_place(run.folder, run.data)
     check_stages(run, machine)
     if show:
-        for sentence in (*unfinished_schedules(plan), *rows_left_out(run)):
+        for sentence in (*unfinished_schedules(run.plan), *rows_left_out(run)):
             _log.warning(sentence)
     begin(run, command, machine)
-    for number in range(1, len(configs) + 1):
+    for number in range(1, len(run.plan.stages) + 1):
         train_stage(run, number, machine, show=show)
-    return run
 
 
 def check_place(folder: Path, data: FactorData) -> None:
@@ -78,7 +58,7 @@ def check_place(folder: Path, data: FactorData) -> None:
         raise InputError(f"the run's folder {str(folder)!r} lies among the data: name another with --out.")
 
 
-def check_stages(run: Run, machine: Machine) -> None:
+def check_stages(run: RunDirectory, machine: Machine) -> None:
     """Build what is to be trained and draw a batch of it: what cannot be is said before anything is written or trained.
 
     A stage whose size depends on the codes of one that is not trained yet has to wait for it.
@@ -89,13 +69,13 @@ def check_stages(run: Run, machine: Machine) -> None:
         source = run.training_data(number)
         config.check(source.spec)
         with torch.random.fork_rng(devices=()):  # the caller's random numbers stay as they are
-            updates = build_or_say(config, source).updates()
+            updates = build_checked(config, source).updates()
         batches = BatchSource(source, seed=run.plan.seed, device=torch.device("cpu"), world=machine.devices)
         for update in updates:
             batches.batch(update.name, update.stream, update.batch_size, 0)
 
 
-def build_or_say(config: MethodConfig, source: TrainingData) -> Method:
+def build_checked(config: MethodConfig, source: TrainingData) -> Method:
     """The untrained method; one that is too large for memory is the user's mistake, not a crash."""
     try:
         return build_method(config, source.spec)
@@ -105,7 +85,7 @@ def build_or_say(config: MethodConfig, source: TrainingData) -> Method:
         raise InputError(f"{config.name} does not fit into memory with these options: make it smaller.") from error
 
 
-def rows_left_out(run: Run) -> list[str]:
+def rows_left_out(run: RunDirectory) -> list[str]:
     """A sentence for every stage that has no use for labels of observations with a gap in them."""
     said = []
     for number, (config, _) in enumerate(run.plan.stages, 1):
@@ -117,7 +97,7 @@ def rows_left_out(run: Run) -> list[str]:
     return said
 
 
-def begin(run: Run, command: str | None, machine: Machine) -> None:
+def begin(run: RunDirectory, command: str | None, machine: Machine) -> None:
     """Write the configuration, or check that the one which is there is this one."""
     path = run.folder / "config.json"
     if path.is_file():
@@ -133,7 +113,7 @@ def begin(run: Run, command: str | None, machine: Machine) -> None:
     write_json(run.folder / "environment.json", environment(machine))
 
 
-def train_stage(run: Run, number: int, machine: Machine, *, show: bool = True) -> None:
+def train_stage(run: RunDirectory, number: int, machine: Machine, *, show: bool = True) -> None:
     """Train a stage, unless it is finished here or beside this run."""
     config, steps = run.plan.stages[number - 1]
     title = f"stage {number} · {config.name}" if len(run.plan.stages) > 1 else config.name
@@ -142,25 +122,31 @@ def train_stage(run: Run, number: int, machine: Machine, *, show: bool = True) -
         return
     if reuse(run, number):
         return
-    source = run.training_data(number, *(run.conditioning(number, show=show) if number > 1 else ()))
+    source = run.training_data(number, *(stage_inputs(run, number, show) if number > 1 else ()))
     source = dataclasses.replace(source, data=target_data(run.data, config))
     job = Job(config, source, steps, run.plan.seed, run.plan.key(number), run.stage_folder(number))
     began = time.monotonic()
-    train(job, machine, show=show, title=title)
+    decided = with_precision(job, machine)
+    train(job, decided, show=show, title=title)
     tensors, _ = read_tensors(job.folder / checkpoint.WEIGHTS)
-    write_record(run, number, seconds=time.monotonic() - began, parameters=sum(t.numel() for t in tensors.values()))
+    facts = {"precision": decided.precision} if decided != machine else {}
+    # Codes that are kept to draw from are no parameters.
+    parameters = sum(tensor.numel() for name, tensor in tensors.items() if not name.startswith("learned_prior."))
+    write_record(run, number, seconds=time.monotonic() - began, parameters=parameters, **facts)
 
 
-def write_record(run: Run, number: int, **facts: Any) -> None:
+def write_record(run: RunDirectory, number: int, **facts: Any) -> None:
     """Write stage.json: only now does the stage count as finished."""
     config, steps = run.plan.stages[number - 1]
     record = {"key": run.plan.key(number)} | methods.describe(config) | {"steps": steps, "seed": run.plan.seed}
-    record |= {"labels": known_labels.labels_read(run, number), "reused_from": None}
+    source = run.training_data(number)
+    record |= {"title": getattr(config, "title", config.name), "spec": to_json(source.spec)}
+    record |= {"labels": label_access.labels_read(run.plan, number, source), "reused_from": None}
     record |= {} if config.reconstructs else {"reconstructs": False}
     write_json(run.stage_folder(number) / "stage.json", record | facts)
 
 
-def reuse(run: Run, number: int) -> bool:
+def reuse(run: RunDirectory, number: int) -> bool:
     """Take a finished stage from a run beside this one, if one has the same key."""
     here = run.stage_folder(number)
     for path in sorted(run.folder.parent.glob("*/stage-*/stage.json")):
@@ -171,7 +157,7 @@ def reuse(run: Run, number: int) -> bool:
         for file in path.parent.iterdir():
             if file.name != "stage.json" and not file.name.startswith("."):
                 link(file, here / file.name)
-        facts = {name: record[name] for name in ("seconds", "parameters")}
+        facts = {name: record[name] for name in ("seconds", "parameters", "precision") if name in record}
         write_record(run, number, **facts, reused_from=path.parent.parent.name)
         _log.info("stage %d is the one of %s: reused", number, path.parent.parent)
         return True

@@ -27,9 +27,23 @@ class HasOptimizer(Protocol):
     optimizer: torch.optim.Adam
 
 
-def save(folder: Path, key: str, method: Method, players: Sequence[HasOptimizer], step: int) -> None:
-    """Write weights and optimisers after `step` steps; the two newest checkpoints are kept."""
+class HasAverage(Protocol):
+    """A running average of weights, by their names; empty where none is kept."""
+
+    weights: dict[str, Tensor]
+
+
+def save(
+    folder: Path,
+    key: str,
+    method: Method,
+    players: Sequence[HasOptimizer],
+    step: int,
+    average: HasAverage | None = None,
+) -> None:
+    """Write weights, their average and optimisers after `step` steps; the two newest checkpoints are kept."""
     tensors = {f"method/{name}": tensor for name, tensor in method.state_dict().items()}
+    tensors |= {f"average/{name}": tensor for name, tensor in (average.weights if average else {}).items()}
     for number, player in enumerate(players):
         for name, parameter in zip(player.names, player.parameters, strict=True):
             for part, value in player.optimizer.state.get(parameter, {}).items():
@@ -39,8 +53,10 @@ def save(folder: Path, key: str, method: Method, players: Sequence[HasOptimizer]
         old.unlink(missing_ok=True)
 
 
-def load(folder: Path, key: str, method: Method, players: Sequence[HasOptimizer]) -> int:
-    """Take up the newest complete checkpoint of this job; the number of steps that it has behind it, or 0."""
+def load(
+    folder: Path, key: str, method: Method, players: Sequence[HasOptimizer], average: HasAverage | None = None
+) -> int:
+    """Load the newest complete checkpoint of this job; returns the number of steps done, or 0."""
     for path in newest_first(folder):
         try:
             tensors, metadata = read_tensors(path)
@@ -52,6 +68,8 @@ def load(folder: Path, key: str, method: Method, players: Sequence[HasOptimizer]
         method.load_state_dict(_part(tensors, "method/"))
         for number, player in enumerate(players):
             _load_optimizer(player, _part(tensors, f"optimizer/{number}/"))
+        for name, mean in (average.weights if average else {}).items():
+            mean.copy_(tensors[f"average/{name}"])
         _log.info("going on from step %s (%s)", metadata["step"], path.name)
         return int(metadata["step"])
     return 0
@@ -75,7 +93,7 @@ def kept(folder: Path) -> dict[int, Path]:
 
 
 def newest_first(folder: Path) -> list[Path]:
-    """The checkpoints of a folder."""
+    """The checkpoints of a folder, the newest first."""
     return sorted(folder.glob("checkpoint-*.safetensors"), reverse=True)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -14,11 +15,12 @@ import torch
 from lightning_fabric import Fabric
 from torch import Tensor
 
-from unbraid.core import Decodes, Encodes, HasPrior, Method, MethodConfig, Posterior
+from unbraid.core import Decodes, Encodes, HasPrior, LearnsPrior, Method, MethodConfig, Posterior
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.training import checkpoint
+from unbraid.training.averaging import WeightAverage
 from unbraid.training.batches import BatchSource, TrainingData
-from unbraid.training.loop import Job, Player, build, training_step
+from unbraid.training.loop import Job, UpdateOptimizer, build, learn_prior, training_step
 from unbraid.training.machine import launch
 from unbraid.util.schema import from_json, to_json
 from unbraid.util.tensors import read_tensors
@@ -31,7 +33,7 @@ class ContractError(AssertionError):
 
 
 def check_method(config: MethodConfig, data: FactorData | None = None, *, processes: int = PROCESSES) -> None:
-    """Check that a method keeps the contract; raises `ContractError` with what it does not keep.
+    """Check that a method keeps the contract; raises `ContractError` that names what is violated.
 
     Configuration and JSON, weights from a seed, losses without state, gradients only into what an update trains,
     shapes of codes and observations, saved and loaded weights, a resumed run, and (with `processes` > 1) training by
@@ -64,7 +66,7 @@ def small_images(n: int = 48, size: int = 16) -> FactorData:
 
 
 def training_data(config: MethodConfig, data: FactorData) -> TrainingData:
-    """The data as a stage gets them; a later stage is given dimmed observations for y."""
+    """The data as a stage gets them; a later stage gets dimmed observations for y."""
     y = np.minimum(data.observations, 100) if config.conditional else None
     codes = np.random.default_rng(SEED).normal(size=(len(data), 3)).astype(np.float32) if config.uses_codes else None
     if not config.uses_labels:
@@ -83,7 +85,7 @@ def check_configuration(config: MethodConfig) -> None:
 
 def check_seed(config: MethodConfig, source: TrainingData) -> None:
     """The same seed gives the same weights and the same training."""
-    one, two = trained(config, source, STEPS)[0], trained(config, source, STEPS)[0]
+    one, two = trained(config, source, STEPS).method, trained(config, source, STEPS).method
     require(fingerprint(one) == fingerprint(two), "two trainings from one seed end with the same weights")
     untrained = build(job(config, source), torch.device("cpu"))
     require(fingerprint(one) != fingerprint(untrained), "training changes the weights")
@@ -116,7 +118,7 @@ def check_gradients(config: MethodConfig, source: TrainingData) -> None:
     for chosen in range(len(build(job(config, source), torch.device("cpu")).updates())):
         method = build(job(config, source), torch.device("cpu"))
         update = method.updates()[chosen]
-        player = Player(update, method, fabric)
+        player = UpdateOptimizer(update, method, fabric)
         before = {name: parameter.detach().clone() for name, parameter in method.named_parameters()}
         training_step(fabric, method, [player], batches, SEED, 0)
         changed = {name for name, parameter in method.named_parameters() if not torch.equal(parameter, before[name])}
@@ -129,7 +131,7 @@ def check_gradients(config: MethodConfig, source: TrainingData) -> None:
 
 def check_codes(config: MethodConfig, source: TrainingData) -> None:
     """Codes are [b, code] for any batch, observations come back in their shape, and neither depends on the batch."""
-    method = trained(config, source, STEPS)[0].eval()
+    method = finished(trained(config, source, STEPS), source).eval()
     batch = batch_source(source).batch("codes", "train", 6, 0)
     require(isinstance(method, Encodes | HasPrior), "it encodes, or has a prior over its codes")
     with torch.no_grad():
@@ -159,6 +161,11 @@ def check_codes(config: MethodConfig, source: TrainingData) -> None:
             inside = bool((x >= 0).all() and (x <= 1).all()) if x.ndim == 4 else bool(x.isfinite().all())
             require(inside, "decoded images lie in [0, 1]")
 
+        if isinstance(method, LearnsPrior) and method.prior_rows and batch.y is not None:
+            for key, value in method.draw_given(batch.y).items():
+                require(value.shape == q[key].mean.shape, f"the draw of {key} given y is [b, code]")
+                require(bool(value.isfinite().all()), f"the draw of {key} given y is finite")
+
 
 def encode(method: Method, x: Tensor, y: Tensor | None, labels: Tensor) -> dict[str, Posterior]:
     """The posteriors of a method, or its priors if it has no encoder."""
@@ -169,18 +176,15 @@ def encode(method: Method, x: Tensor, y: Tensor | None, labels: Tensor) -> dict[
 
 
 def check_resume(config: MethodConfig, source: TrainingData) -> None:
-    """A run that is saved, forgotten and loaded ends with the same bits as one that is not interrupted."""
-    straight, _ = trained(config, source, STEPS)
+    """A run that is saved and loaded half-way ends with the same bits as one that is not interrupted."""
+    straight = finished(trained(config, source, STEPS), source)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        half, players = trained(config, source, STEPS // 2)
-        checkpoint.save(folder, "key", half, players, STEPS // 2)
-        resumed = build(job(config, source), torch.device("cpu"))
-        fabric = local_fabric()
-        players = [Player(update, resumed, fabric) for update in resumed.updates()]
-        start = checkpoint.load(folder, "key", resumed, players)
-        for step in range(start, STEPS):
-            training_step(fabric, resumed, players, batch_source(source), SEED, step)
+        half = trained(config, source, STEPS // 2)
+        checkpoint.save(folder, "key", half.method, half.players, STEPS // 2, half.average)
+        again = untrained(config, source)
+        start = checkpoint.load(folder, "key", again.method, again.players, again.average)
+        resumed = finished(take_steps(again, source, range(start, STEPS)), source)
         require(fingerprint(resumed) == fingerprint(straight), "a resumed run ends with the same bits")
         checkpoint.finish(folder, "key", resumed)
         loaded = build(job(config, source, seed=SEED + 1), torch.device("cpu"))
@@ -207,7 +211,7 @@ def _train_together(fabric: Fabric, configs: list[MethodConfig], data: FactorDat
     for config in configs:
         source = training_data(config, data or small_images())
         method = build(job(config, source), fabric.device)
-        players = [Player(update, method, fabric) for update in method.updates()]
+        players = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
         batches = batch_source(source, fabric)
         for step in range(STEPS):
             training_step(fabric, method, players, batches, SEED, step)
@@ -215,14 +219,43 @@ def _train_together(fabric: Fabric, configs: list[MethodConfig], data: FactorDat
     (Path(folder) / f"{fabric.global_rank}.json").write_text(json.dumps(results))
 
 
-def trained(config: MethodConfig, source: TrainingData, steps: int) -> tuple[Method, list[Player]]:
-    """The method after a few steps, and its optimisers."""
+@dataclass(frozen=True)
+class Training:
+    """A method with what changes beside its weights as it is trained."""
+
+    method: Method
+    players: list[UpdateOptimizer]
+    average: WeightAverage
+
+
+def untrained(config: MethodConfig, source: TrainingData) -> Training:
+    """The method before its first step."""
+    fabric, method = local_fabric(), build(job(config, source), torch.device("cpu"))
+    players = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
+    return Training(method, players, WeightAverage(method, config.average))
+
+
+def take_steps(training: Training, source: TrainingData, steps: Iterable[int]) -> Training:
+    """Train for these of all steps."""
     fabric, batches = local_fabric(), batch_source(source)
-    method = build(job(config, source), torch.device("cpu"))
-    players = [Player(update, method, fabric) for update in method.updates()]
-    for step in range(steps):
-        training_step(fabric, method, players, batches, SEED, step)
-    return method, players
+    for step in steps:
+        for player in training.players:
+            player.set_learning_rate(step, STEPS)
+        training_step(fabric, training.method, training.players, batches, SEED, step)
+        training.average.update(step)
+    return training
+
+
+def trained(config: MethodConfig, source: TrainingData, steps: int) -> Training:
+    """The method after a few steps, and its optimisers."""
+    return take_steps(untrained(config, source), source, range(steps))
+
+
+def finished(training: Training, source: TrainingData) -> Method:
+    """The method as its weights are written down: averaged, and with a prior where it learns one."""
+    training.average.put_in_place()
+    learn_prior(training.method, batch_source(source), SEED)
+    return training.method
 
 
 def job(config: MethodConfig, source: TrainingData, seed: int = SEED) -> Job:
@@ -251,6 +284,6 @@ def fingerprint(method: Method, *, buffers: bool = True) -> str:
 
 
 def require(true: bool, what: str) -> None:
-    """Raise unless it is true."""
+    """Raise `ContractError` unless the condition holds; `what` says what should have held."""
     if not true:
-        raise ContractError(f"this must hold of a method, and does not: {what}.")
+        raise ContractError(f"method contract violated: {what}.")

@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from unbraid import methods
+from unbraid.api import fit
 from unbraid.core import Batch, DataSpec
 from unbraid.data.factor_data import FactorData
 from unbraid.methods.staged.gaussian_mixture import GaussianMixtureModel
 from unbraid.methods.staged.ms_flow import log_density
 from unbraid.ops import logit_space
 from unbraid.runs.chain import Chain
-from unbraid.runs.fit import fit
 from unbraid.training.contract import small_images
 
 PLANE = DataSpec((2,), 100)

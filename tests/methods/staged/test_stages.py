@@ -9,14 +9,14 @@ import torch
 from torch import nn
 
 from unbraid import methods
+from unbraid.api import Run, fit
 from unbraid.core import Batch, DataSpec, LaterStage, MethodConfig
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.errors import InputError
 from unbraid.methods.staged.jacobian import JacobianSupervisionModel, cross_covariance
 from unbraid.nets.adain import AdainMaps, adain
 from unbraid.runs.chain import Chain
-from unbraid.runs.directory import Run
-from unbraid.runs.fit import fit
+from unbraid.runs.conditioning import stage_inputs
 from unbraid.training.batches import BatchSource
 from unbraid.training.contract import check_method
 
@@ -143,7 +143,7 @@ def test_any_first_stage_takes_any_second(first, later, squares, tmp_path) -> No
 def test_y_is_drawn_as_often_as_asked_and_codes_go_with_it(squares, tmp_path) -> None:
     stages = [methods.VAE(latents=2, **SMALL), methods.MSVAE(content="codes", draws=3, **SMALL)]
     run = fit(squares, stages, steps=2, out=tmp_path / "run", show=False)
-    y, codes = run.conditioning(2, show=False)
+    y, codes = stage_inputs(run, 2, show=False)
     assert y.shape == (3 * 48, 16, 16, 3)
     assert codes is not None
     assert codes.shape == (3 * 48, 2)
@@ -155,7 +155,7 @@ def test_y_is_drawn_as_often_as_asked_and_codes_go_with_it(squares, tmp_path) ->
 
 def test_observations_themselves_can_be_drawn(squares, tmp_path) -> None:
     stages = [methods.VAE(latents=2, **SMALL), methods.MSVAE(condition="observation", **SMALL)]
-    y, _ = fit(squares, stages, steps=1, out=tmp_path / "run", show=False).conditioning(2, show=False)
+    y, _ = stage_inputs(fit(squares, stages, steps=1, out=tmp_path / "run", show=False), 2, show=False)
     assert set(np.unique(y)) == {0, 255}, "a Bernoulli draw is black or white"
 
 

@@ -94,8 +94,8 @@ def test_only_labelled_observations_excite_and_inhibit() -> None:
 
 
 def test_what_cannot_work_is_refused_by_name() -> None:
-    with pytest.raises(InputError, match="deformation"):
-        GuidedVAE(deformation=5).build(SPEC)
+    with pytest.raises(InputError, match="--deformation 4 of guided-vae leaves no latent"):
+        GuidedVAE(deformation=4, latents=4).build(SPEC)
     with pytest.raises(InputError, match="labels"):
         SupervisedGuidedVAE().build(DataSpec((1, 16, 16), 64))
     with pytest.raises(InputError, match="leave out angle"):

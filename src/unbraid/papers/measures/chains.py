@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid import metrics
-from unbraid.evaluation import evaluate, inception
+from unbraid.api import Run
+from unbraid.evaluation import inception, reconstruction
+from unbraid.evaluation.table import steering_codes
 from unbraid.methods.staged.sizes import latents
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import runs as figures
 from unbraid.papers.study import Finished
 from unbraid.runs.chain import Chain
 from unbraid.runs.codes import choose_rows
-from unbraid.runs.directory import Run
 from unbraid.training import checkpoint
 from unbraid.util.files import read_json
 
@@ -42,7 +43,7 @@ def step_after(steps: int, part: float) -> int:
 
 def outputs(run: Run, rows: NDArray[np.int64], part: float = 1.0) -> list[NDArray[Any]]:
     """What each stage makes of these rows."""
-    return evaluate.outputs(run, rows, False, chain=chain_at(run, part))
+    return reconstruction.outputs(run, rows, False, chain=chain_at(run, part))
 
 
 def has_second_stage(run: Run) -> bool:
@@ -112,7 +113,7 @@ def downstream(run: Run, name: str, factor: str | None = None) -> float:
 
 def mig(run: Run) -> float:
     """MIG of c, the codes that the model is steered by: stage 1's, or what a student has made of them."""
-    return figures.mig(run, codes=evaluate.steering_codes(run, run.encode(show=False)))
+    return figures.mig(run, codes=steering_codes(run, run.encode(show=False)))
 
 
 def errors() -> Measures:

@@ -14,15 +14,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from torch import Tensor, nn
 
 from unbraid import metrics
+from unbraid.api import Run, fit
 from unbraid.data.factor_data import FactorData
 from unbraid.data.label_budget import LabelBudget
-from unbraid.evaluation.stages import BATCH, traversed_features
+from unbraid.evaluation.identity import BATCH, traversed_features
 from unbraid.methods.labelled.probe import FactorProbe, FactorProbeModel
 from unbraid.papers.measures import chains
 from unbraid.runs.chain import Chain
 from unbraid.runs.codes import choose_rows
-from unbraid.runs.directory import Run
-from unbraid.runs.fit import fit
 from unbraid.training.machine import Machine
 
 FITTED_ROWS, COMPONENTS = 6_000, 64

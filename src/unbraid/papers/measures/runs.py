@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid import metrics
-from unbraid.runs.directory import Run
+from unbraid.api import Run
 from unbraid.training.loop import read_log
 
 TC_POINTS = 1024

@@ -11,11 +11,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unbraid.api import Run
 from unbraid.methods.staged.control_inputs import ControlInputs
 from unbraid.papers.measures import chains, identity
 from unbraid.runs.chain import Codes, draws_of, priors
 from unbraid.runs.codes import choose_rows
-from unbraid.runs.directory import Run
 from unbraid.training.batches import as_stored, mix
 from unbraid.training.loop import read_log
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.api import Run
 from unbraid.core import Adam
 from unbraid.methods import IDVAE, IVAE, BetaVAE, FullVAE
 from unbraid.methods.labelled.conditional import ConditionalConfig
@@ -19,7 +20,6 @@ from unbraid.papers import plots, tables
 from unbraid.papers.measures import runs as measures
 from unbraid.papers.settings import SpritesSetting
 from unbraid.papers.study import Finished, Scale, Study, Trial
-from unbraid.runs.directory import Run
 
 
 @dataclass(frozen=True)

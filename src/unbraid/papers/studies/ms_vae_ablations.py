@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.api import Run
 from unbraid.core import Adam
 from unbraid.methods import MSVAE, VAE, BetaVAE, EndToEnd
 from unbraid.papers import plots, tables
@@ -17,7 +18,6 @@ from unbraid.papers.measures import chains
 from unbraid.papers.measures import runs as measures
 from unbraid.papers.settings import ChainSetting
 from unbraid.papers.study import Finished, Scale, Study, Trial
-from unbraid.runs.directory import Run
 
 CODES = 5  # of c, and as many of z (appendix L)
 BV, M1, M2 = "BV: β-VAE", "M1: c and z at once", "M2: c and z side by side"

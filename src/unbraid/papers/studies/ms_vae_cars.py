@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from unbraid.api import Run
 from unbraid.core import Adam, DataSpec
 from unbraid.data import load
 from unbraid.methods import MSVAE, BetaTCVAE, JacobianSupervision
@@ -19,7 +20,6 @@ from unbraid.papers import plots, tables
 from unbraid.papers.measures import chains
 from unbraid.papers.settings import ChainSetting
 from unbraid.papers.study import Finished, Scale, Study, Trial
-from unbraid.runs.directory import Run
 from unbraid.training.batches import TrainingData
 
 STAGE_1, LARGER, BIG = "β-TCVAE (stage 1 of MS-VAE)", "β-TCVAE-L", "Big-β-TCVAE"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from unbraid.api import Run
 from unbraid.core import Adam, Condition
 from unbraid.data import load
 from unbraid.data.factor_data import FactorData
@@ -24,7 +25,6 @@ from unbraid.methods.staged.ms_flow import MSFlowModel, log_density
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import chains
 from unbraid.papers.study import Finished, Scale, Study, Trial
-from unbraid.runs.directory import Run
 from unbraid.training.batches import as_network_input, as_stored, mix
 from unbraid.training.loop import read_log
 

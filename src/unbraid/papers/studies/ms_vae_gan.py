@@ -9,6 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from unbraid.api import Run
 from unbraid.core import Adam
 from unbraid.data.label_budget import LabelBudget
 from unbraid.methods import CGAN, MSGAN, Controls
@@ -16,7 +17,6 @@ from unbraid.papers import plots, tables
 from unbraid.papers.measures import chains, identity
 from unbraid.papers.measures.turning import COLUMNS, MEASURES, POINTS, POSE, images, turned_images
 from unbraid.papers.study import Finished, Scale, Study, Trial
-from unbraid.runs.directory import Run
 
 PLACES, CHANNELS, BASELINE = "MS-GAN", "MS-GAN, styles of channels", "CGAN"
 COLOURS = {PLACES: plots.COLOURS[0], CHANNELS: "#93b7e2", BASELINE: plots.COLOURS[1]}

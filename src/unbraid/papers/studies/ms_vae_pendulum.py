@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
+from unbraid.api import Run
 from unbraid.core import Adam
 from unbraid.data import load
 from unbraid.data.drawn.pendulum import RANGES, TIMES, traces
@@ -22,7 +23,6 @@ from unbraid.data.label_budget import LabelBudget
 from unbraid.methods import MSVAE, Controls, MSControls
 from unbraid.papers import plots, tables
 from unbraid.papers.study import Finished, Scale, Study, Trial
-from unbraid.runs.directory import Run
 
 Array = NDArray[np.float32]
 HELD_OUT, HELD_OUT_SEED = 500, 1_000

@@ -15,17 +15,18 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from unbraid.api import Run
 from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Posterior, Terms, Update
 from unbraid.data import load
 from unbraid.data.label_budget import LabelBudget
-from unbraid.evaluation.classes import class_prior, draw_class_prior
+from unbraid.evaluation.class_priors import class_prior
 from unbraid.methods import PartedVAE
 from unbraid.methods.labelled.parted_vae import PartedVAEModel
 from unbraid.nets.stacks import Encoder, NetworkName
 from unbraid.ops.categorical import Categorical
 from unbraid.papers import plots, tables
+from unbraid.papers.measures.class_priors import draw_class_prior
 from unbraid.papers.study import Finished, Scale, Study, Trial
-from unbraid.runs.directory import Run
 from unbraid.training import checkpoint
 from unbraid.training.batches import as_network_input
 from unbraid.util.schema import option

@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from unbraid.api import Run
 from unbraid.core import Adam
 from unbraid.data.label_budget import LabelBudget
-from unbraid.evaluation import classes as parted
+from unbraid.evaluation.class_priors import class_prior
+from unbraid.evaluation.classes import class_scores
 from unbraid.methods import PartedVAE
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import runs as measures
+from unbraid.papers.measures.class_priors import draw_class_priors
 from unbraid.papers.settings import SpritesSetting
 from unbraid.papers.studies.parted_vae import PAPER_ATTENTION
 from unbraid.papers.study import Finished, Scale, Study, Trial
-from unbraid.runs.directory import Run
 from unbraid.util.files import read_json
 
 PAPER_SIZE = 64
@@ -92,7 +94,7 @@ def trials(scale: Scale) -> list[Trial]:
 
 def shape_accuracy(run: Run) -> float:
     """The share of unlabelled rows whose shape is the class; without any labels, under the best naming of classes."""
-    return float(parted.class_scores(run)["class_accuracy/shape"])
+    return float(class_scores(run)["class_accuracy/shape"])
 
 
 COLUMNS = {
@@ -106,7 +108,7 @@ COLUMNS = {
 def priors(path: Path, finished: Sequence[Finished]) -> None:
     """The modes that 0.5 % of labels give with the penalty on overlap and without it, the first run of each."""
     runs = {group: found[0] for group, found in tables.groups(finished).items() if group in COMPARED}
-    parted.draw_class_priors({group: parted.class_prior(Run.open(one.folder)) for group, one in runs.items()}, path)
+    draw_class_priors({group: class_prior(Run.open(one.folder)) for group, one in runs.items()}, path)
 
 
 def shown_labels(finished: Sequence[Finished]) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from unbraid.errors import InputError
+from unbraid.metrics import latent_names
 from unbraid.report.draw import words
 from unbraid.report.draw.order import by_information
 from unbraid.report.read.content import RunFiles
@@ -80,7 +81,7 @@ def traversal_picture(
 ) -> Image.Image:
     """One strip for each latent, most informative first; `outputs` [d, steps, h, w, c] of the stages alternate."""
     d = len(outputs[0])
-    names = names or [f"z{j + 1}" for j in range(d)]
+    names = names or latent_names(d)
     strips, labels, gaps = [], [], []
     symbols = words.symbols(len(outputs))
     for j in by_information(information, d)[:latents]:
@@ -121,10 +122,10 @@ def _traversals(run: RunFiles, latents: int) -> Image.Image | None:
     outputs = [array for (moved, _), array in run.pictures.traversals.items() if moved == 1]
     if not outputs:
         return None
-    known = run.latents.get(1)
+    known = run.tables.get(1)
     return traversal_picture(
         outputs,
-        names=known.names if known else None,
+        names=known.columns if known else None,
         information=known.information if known else None,
         latents=latents,
         scale=max(1, 128 // outputs[0].shape[2]),
