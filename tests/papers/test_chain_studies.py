@@ -110,7 +110,7 @@ def test_the_witness_tells_objects_and_ignores_poses(tmp_path: Path, monkeypatch
     monkeypatch.setattr(identity, "PROBE_STEPS", 150)
     data = lit_squares()
     run = fit(data, BetaVAE(width=0.1, latents=2), steps=1, out=tmp_path / "run", show=False)
-    features = identity.of_data(run, "object")  # [object, light, feature]
+    features = identity.features_of_data(run, "object")  # [object, light, feature]
     pixels = data.observations.astype(np.float32).reshape(6, 8, -1) / np.float32(255)
     assert identity.change(pixels) > 0.8, "most of the pixels' variance is the light's"
     assert identity.change(features) < 0.3
@@ -153,5 +153,5 @@ def test_ms_gan_makes_the_same_of_one_identity_or_many_at_once(tmp_path: Path) -
     trial = next(trial for trial in ms_vae_gan.trials("smoke") if "MS-GAN" in trial.group)
     data = load(trial.data, **trial.arguments)
     run = fit(data, trial.stages, steps=trial.steps, labels=trial.labels, out=tmp_path / "run", show=False)
-    alone = identity.made_as_one_batch(run, turning.IDENTITY)
-    np.testing.assert_allclose(alone, identity.made_by(run, turning.IDENTITY), atol=1e-5)
+    alone = identity.features_as_one_batch(run, turning.IDENTITY)
+    np.testing.assert_allclose(alone, identity.features_of_model(run, turning.IDENTITY), atol=1e-5)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from unbraid.cli.console import out, print_table
 from unbraid.cli.parsers import command_parser, whole_number
+from unbraid.cli.study_list import listed_studies
 from unbraid.errors import unknown
 
 
@@ -25,11 +26,12 @@ def reproduce(words: Sequence[str]) -> None:
     how.add_argument("--page", action="store_true", help="write the page from finished runs, train nothing")
     known = parser.parse_args(words)
 
+    if known.name is None:
+        print_table(("study", "what it shows"), list(listed_studies().items()))
+        return
+
     from unbraid import papers
 
-    if known.name is None:
-        print_table(("study", "what it shows"), [(name, study.title) for name, study in papers.STUDIES.items()])
-        return
     chosen = [name for name in papers.STUDIES if name == known.name or name.startswith(f"{known.name}/")]
     if not chosen:
         raise unknown("study", known.name, papers.STUDIES)

@@ -34,7 +34,7 @@ def parse_argument(text: str) -> Any:
         return text
 
 
-def checked(name: str, arguments: Mapping[str, Any], *loaders: Callable[..., Any]) -> dict[str, Any]:
+def check_arguments(name: str, arguments: Mapping[str, Any], *loaders: Callable[..., Any]) -> dict[str, Any]:
     """Check arguments against the optional parameters of the loaders that will receive them.
 
     Args:
@@ -47,7 +47,7 @@ def checked(name: str, arguments: Mapping[str, Any], *loaders: Callable[..., Any
 
     Example:
         >>> def load(size: int = 64): ...
-        >>> checked("sprites", {"size": np.int64(32)}, load)
+        >>> check_arguments("sprites", {"size": np.int64(32)}, load)
         {'size': 32}
     """
     hints: dict[str, Any] = {}

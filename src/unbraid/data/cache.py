@@ -49,7 +49,7 @@ def readable_size(count: float) -> str:
     return f"{count:.1f} GB"
 
 
-def cannot_write(path: Path, error: OSError) -> InputError:
+def write_error(path: Path, error: OSError) -> InputError:
     """The error for a folder that is full or read-only."""
     why = error.strerror or str(error)
     return InputError(
@@ -58,7 +58,7 @@ def cannot_write(path: Path, error: OSError) -> InputError:
     )
 
 
-def opened(path: Path) -> NDArray[Any] | None:
+def open_array(path: Path) -> NDArray[Any] | None:
     """Open a stored array.
 
     Args:
@@ -87,7 +87,7 @@ def release(array: NDArray[Any]) -> None:
         base.madvise(mmap.MADV_DONTNEED)
 
 
-def stored(
+def cached_array(
     file: str,
     shape: tuple[int, ...],
     dtype: DTypeLike,
@@ -109,19 +109,19 @@ def stored(
         The array, memory-mapped.
     """
     path = folder() / file
-    array = opened(path)
+    array = open_array(path)
     if array is not None and array.shape == shape and array.dtype == np.dtype(dtype):
         return array
     size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     try:
         write_blocks(path, shape, dtype, blocks(), label)
     except OSError as error:
-        problem = cannot_write(path.parent, error)
+        problem = write_error(path.parent, error)
         if size > IN_MEMORY_LIMIT:
             raise problem from error
         warnings.warn(f"{problem} {label} is kept in memory this time.", stacklevel=3)
         return np.concatenate(list(blocks()))
-    array = opened(path)
+    array = open_array(path)
     if array is None:
         raise InputError(f"{str(path)!r} was written but cannot be read back; check the disk.")
     return array

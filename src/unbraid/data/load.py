@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from unbraid.data.arguments import checked
+from unbraid.data.arguments import check_arguments
 from unbraid.data.drawn import BUILT_IN
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.readers import load_path
@@ -37,7 +37,7 @@ def load(name: str | Path, /, **arguments: Any) -> FactorData:
     key = str(name)
     if key in BUILT_IN:
         make: Callable[..., FactorData] = importlib.import_module(f"unbraid.data.drawn.{key}").load
-        return make(**checked(key, arguments, make))
+        return make(**check_arguments(key, arguments, make))
     if key in catalogue():
         return load_published(key, **arguments)
     path = Path(key).expanduser()

@@ -1,4 +1,4 @@
-"""Carry out a study: every trial once, one process a core with one thread each, then its page."""
+"""Run a study: every trial once, one process a core with one thread each, then its page."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def reproduce(
     path = folder / f"{stem}.md"
     notes(path)  # a file that is not such a page is refused before hours of training
     runs = Path(out) / study.stem / chosen
-    finished = carry_out(study, chosen, runs, workers=workers, show=show) if train else collect(study, chosen, runs)
+    finished = run_trials(study, chosen, runs, workers=workers, show=show) if train else collect(study, chosen, runs)
     folder.mkdir(parents=True, exist_ok=True)
     title, rest = study.page(chosen, finished, folder, stem).rstrip().split("\n", 1)
-    write_text(path, "\n".join([title, "", account(study, chosen, finished), rest, "", notes(path)]))
+    write_text(path, "\n".join([title, "", summary_line(study, chosen, finished), rest, "", notes(path)]))
     return path
 
 
-def account(study: Study, scale: Scale, finished: Sequence[Finished]) -> str:
+def summary_line(study: Study, scale: Scale, finished: Sequence[Finished]) -> str:
     """The command of a page, how many of its runs there are, and what they took."""
     planned, minutes = len(study.trials(scale)), sum(one.seconds for one in finished) / 60
     count = f"{planned} runs" if len(finished) == planned else f"{len(finished)} of {planned} runs are finished"
@@ -78,10 +78,21 @@ def account(study: Study, scale: Scale, finished: Sequence[Finished]) -> str:
     return f"`{command}`: {count}, {minutes:.0f} minutes of training in all, one thread each."
 
 
-def carry_out(
+def run_trials(
     study: Study, scale: Scale, folder: Path, *, workers: int | None = None, show: bool = True
 ) -> list[Finished]:
-    """Every trial of the study, in its order."""
+    """Run every trial of a study that is not finished.
+
+    Args:
+        study: what to run.
+        scale: smoke, desk or paper.
+        folder: where runs go.
+        workers: processes at a time; one a core by default.
+        show: whether to show progress.
+
+    Returns:
+        All trials with their figures, in the study's order.
+    """
     trials = list(study.trials(scale))
     for trial in {(t.data, repr(t.arguments)): t for t in trials}.values():
         load(trial.data, **trial.arguments)  # drawn or fetched once, before many processes want it

@@ -47,7 +47,7 @@ def load(size: int = 64, stride: int | Mapping[str, int] = 1) -> FactorData:
     grid = [np.arange(0, factor.size, step) for factor, step in zip(FACTORS, strides(stride), strict=True)]
     counts = [len(values) for values in grid]
     steps = "-".join(map(str, strides(stride)))
-    images = cache.stored(
+    images = cache.cached_array(
         f"sprites/sprites-v{VERSION}-{size}-{steps}.npy",
         (int(np.prod(counts)), size, size, 1),
         np.uint8,

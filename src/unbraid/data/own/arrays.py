@@ -50,11 +50,11 @@ def from_arrays(
         >>> from_arrays(np.zeros((4, 8, 8)), {"pose": [0, 1, 2, 0]})
         FactorData('arrays', 4 × (1, 8, 8), factors: pose[3])
     """
-    x = plain(observations)
+    x = as_numbers(observations)
     record = dict(arguments) if arguments is not None else None
     if x.ndim == 2:
         vectors = as_vectors(x, name)
-        vectors, statistics = standardized(vectors, standardize, name)
+        vectors, statistics = standardize_vectors(vectors, standardize, name)
         if statistics is not None and record is not None:
             record["standardize"] = statistics
         seen: NDArray[Any] = vectors
@@ -64,7 +64,7 @@ def from_arrays(
     return FactorData(name, seen, table, info, arguments=record)
 
 
-def plain(values: Any) -> NDArray[Any]:
+def as_numbers(values: Any) -> NDArray[Any]:
     """A NumPy array of numbers.
 
     Args:
@@ -74,7 +74,7 @@ def plain(values: Any) -> NDArray[Any]:
         The array; objects and text are an `InputError`.
 
     Example:
-        >>> plain([[1, 2], [3, 4]]).shape
+        >>> as_numbers([[1, 2], [3, 4]]).shape
         (2, 2)
     """
     if hasattr(values, "detach"):
@@ -115,7 +115,7 @@ def columns_of(factors: Any, names: Sequence[str] | None) -> dict[str, Any]:
     return {key: table[:, k] for k, key in enumerate(names)}
 
 
-def blocks_of(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
+def row_blocks(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
     """Consecutive rows of at most BLOCK bytes; memory behind those that were read is released.
 
     Args:
@@ -147,7 +147,7 @@ def check_finite(array: NDArray[Any], name: str) -> tuple[float, float]:
     if len(array) == 0 or array[:1].size == 0:
         raise InputError(f"{name}: the array of shape {array.shape} is empty; there is nothing to learn from.")
     low, high = np.inf, -np.inf
-    for start, block in blocks_of(array):
+    for start, block in row_blocks(array):
         least, most = float(block.min()), float(block.max())
         if not (np.isfinite(least) and np.isfinite(most)):
             bad = ~np.isfinite(block.reshape(len(block), -1)).all(1)
@@ -164,7 +164,7 @@ def as_vectors(x: NDArray[Any], name: str) -> NDArray[np.float32]:
     return vectors
 
 
-def standardized(
+def standardize_vectors(
     x: NDArray[np.float32], standardize: bool | Mapping[str, Sequence[float]], name: str
 ) -> tuple[NDArray[np.float32], dict[str, list[float]] | None]:
     """Vectors with mean 0 and deviation 1 per value.
@@ -179,7 +179,7 @@ def standardized(
         keeps its scale.
 
     Example:
-        >>> standardized(np.float32([[1], [3]]), True, "arrays")[1]
+        >>> standardize_vectors(np.float32([[1], [3]]), True, "arrays")[1]
         {'mean': [2.0], 'scale': [1.0]}
     """
     if standardize is False:
@@ -273,10 +273,10 @@ def as_images(
         raise InputError(f"{name}: values from {low:g} to {high:g} leave the stated range {black:g} to {white:g}.")
 
     def converted() -> Iterator[NDArray[np.uint8]]:
-        for _, block in blocks_of(x):
+        for _, block in row_blocks(x):
             scaled = (block.astype(np.float32) - np.float32(black)) * np.float32(255 / (white - black))
             yield np.rint(scaled, out=scaled).astype(np.uint8)
 
     if pack_as is not None and x.size > cache.IN_MEMORY_LIMIT:
-        return cache.stored(pack_as, x.shape, np.uint8, converted, f"packing {len(x):,} images")
+        return cache.cached_array(pack_as, x.shape, np.uint8, converted, f"packing {len(x):,} images")
     return np.concatenate(list(converted()))

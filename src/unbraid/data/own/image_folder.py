@@ -67,7 +67,7 @@ def load_folder(
         names = [file.relative_to(path).as_posix() for file in files]
         columns |= join_labels(Path(labels), names, refuse_extra=extra_labels == "refuse")
     table, info = factor_table(columns, len(files), kinds)
-    images, content = packed(path, files, size, crop, channels, depth)
+    images, content = pack_images(path, files, size, crop, channels, depth)
     digest = hashlib.blake2b(content.encode() + table.tobytes() + repr(info).encode(), digest_size=16)
     return FactorData(str(path), images, table, info, known_fingerprint=digest.hexdigest())
 
@@ -127,7 +127,7 @@ def folder_classes(path: Path, files: list[Path]) -> dict[str, list[str | None]]
     return {"class": [None if folder == "." else folder for folder in folders]}
 
 
-def packed(
+def pack_images(
     path: Path, files: list[Path], size: tuple[int, int] | None, crop: str, channels: int | None, depth: int
 ) -> tuple[NDArray[np.uint8], str]:
     """The decoded images and a digest of their content, from the cache where the files are unchanged."""
@@ -143,14 +143,16 @@ def packed(
                 batch = files[start : start + 256]
                 decoded = list(pool.map(lambda file: decode(file, size, crop, channels, depth), batch))
                 for file, image in zip(batch, decoded, strict=True):
-                    check_same(files[0], first, file, image)
+                    check_same_shape(files[0], first, file, image)
                 block = np.stack(decoded)
                 digest.update(block.data)
                 yield block
         content.append(digest.hexdigest())
 
     stem = f"packed/{path.resolve().name}-{key}"
-    images = cache.stored(f"{stem}.npy", (len(files), *first.shape), np.uint8, blocks, f"packing {len(files):,} images")
+    images = cache.cached_array(
+        f"{stem}.npy", (len(files), *first.shape), np.uint8, blocks, f"packing {len(files):,} images"
+    )
     return images, content_digest(images, cache.folder() / f"{stem}.json", content[-1] if content else None)
 
 
@@ -170,7 +172,7 @@ def content_digest(images: NDArray[np.uint8], note: Path, known: str | None) -> 
     return known
 
 
-def check_same(first: Path, reference: NDArray[Any], file: Path, image: NDArray[Any]) -> None:
+def check_same_shape(first: Path, reference: NDArray[Any], file: Path, image: NDArray[Any]) -> None:
     """Refuse an image whose size or number of channels differs from the first one's.
 
     Args:
@@ -209,7 +211,7 @@ def decode(file: Path, size: tuple[int, int] | None, crop: str, channels: int | 
                 )
             if size is not None:
                 opened.draft(None, (2 * max(size), 2 * max(size)))  # JPEG: decode no larger than needed
-            picture = upright(opened)
+            picture = to_grey_or_rgb(opened)
     except PermissionError as error:
         raise InputError(f"no permission to read {str(file)!r}; change its permissions.") from error
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
@@ -219,12 +221,12 @@ def decode(file: Path, size: tuple[int, int] | None, crop: str, channels: int | 
     if channels is not None:
         picture = picture.convert("L" if channels == 1 else "RGB")
     if size is not None and picture.size != (size[1], size[0]):
-        picture = fitted(picture, size, crop)
+        picture = resize_picture(picture, size, crop)
     pixels: NDArray[np.uint8] = np.asarray(picture, np.uint8)
     return pixels.reshape(*pixels.shape[:2], -1)
 
 
-def upright(opened: Image.Image) -> Image.Image:
+def to_grey_or_rgb(opened: Image.Image) -> Image.Image:
     """The picture turned as the camera was held, in 8-bit grey or RGB, transparent parts on white."""
     picture = ImageOps.exif_transpose(opened)
     if picture.mode in DEEP:
@@ -237,7 +239,7 @@ def upright(opened: Image.Image) -> Image.Image:
     return picture.convert("L" if grey else "RGB")
 
 
-def fitted(picture: Image.Image, size: tuple[int, int], crop: str) -> Image.Image:
+def resize_picture(picture: Image.Image, size: tuple[int, int], crop: str) -> Image.Image:
     """The picture at (height, width) by the antialiased bilinear filter."""
     height, width = size
     box = (0.0, 0.0, float(picture.width), float(picture.height))

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from unbraid.data import cache
-from unbraid.data.arguments import checked
+from unbraid.data.arguments import check_arguments
 from unbraid.data.factor_data import FactorData
 from unbraid.data.optional import need
 from unbraid.data.own.arrays import from_arrays
-from unbraid.data.own.image_folder import check_same, fitted, load_folder, upright, wanted_size
+from unbraid.data.own.image_folder import check_same_shape, load_folder, resize_picture, to_grey_or_rgb, wanted_size
 from unbraid.data.own.tables import load_table
 from unbraid.errors import InputError, unknown
 
@@ -43,7 +43,7 @@ def load_path(path: Path, /, **arguments: Any) -> FactorData:
     loaders = loaders_of("/" if folder else path.suffix.lower())
     if not loaders:
         raise InputError(f"{str(path)!r} is of a kind that cannot be read; give {READABLE}.")
-    arguments = checked(str(path), arguments, *loaders)
+    arguments = check_arguments(str(path), arguments, *loaders)
     data: FactorData = loaders[-1](path, **arguments)
     # Whole paths, so that the call can be repeated from another folder.
     record = {key: str(value) if isinstance(value, Path) else value for key, value in arguments.items()}
@@ -100,8 +100,8 @@ def load_npz(path: Path, *, array: str | None = None, factors: str | None = None
     try:
         with np.load(path, allow_pickle=False) as archive:
             names = archive.files
-            key = pick(path, names, array, ARRAY_NAMES, alone=True)
-            factor_key = pick(path, [n for n in names if n != key], factors, FACTOR_NAMES, alone=False)
+            key = choose_array(path, names, array, ARRAY_NAMES, alone=True)
+            factor_key = choose_array(path, [n for n in names if n != key], factors, FACTOR_NAMES, alone=False)
             observations = archive[key]
             table = archive[factor_key] if factor_key else None
             if table is not None and "factor_names" in names and "names" not in options:
@@ -126,8 +126,8 @@ def load_hdf5(path: Path, *, array: str | None = None, factors: str | None = Non
         with h5py.File(path, "r") as file:
             names: list[str] = []
             file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
-            key = pick(path, names, array, ARRAY_NAMES, alone=True)
-            factor_key = pick(path, [n for n in names if n != key], factors, FACTOR_NAMES, alone=False)
+            key = choose_array(path, names, array, ARRAY_NAMES, alone=True)
+            factor_key = choose_array(path, [n for n in names if n != key], factors, FACTOR_NAMES, alone=False)
             table = file[factor_key][()] if factor_key else None
             observations = hdf5_rows(path, file[key], key)
             packed = pack_name(path, key, "bytes", options.get("layout"), options.get("value_range"))
@@ -145,7 +145,7 @@ def hdf5_rows(path: Path, source: Any, key: str) -> Any:
     if source.size * source.dtype.itemsize < cache.IN_MEMORY_LIMIT:
         return source[()]
     rows = max(1, (1 << 26) // (source.dtype.itemsize * int(np.prod(source.shape[1:]))))
-    return cache.stored(
+    return cache.cached_array(
         pack_name(path, key),
         source.shape,
         source.dtype,
@@ -161,7 +161,7 @@ def pack_name(path: Path, *options: Any) -> str:
     return f"packed/{path.stem}-{hashlib.blake2b(identity, digest_size=8).hexdigest()}.npy"
 
 
-def pick(path: Path, names: Sequence[str], wanted: str | None, usual: Sequence[str], *, alone: bool) -> str:
+def choose_array(path: Path, names: Sequence[str], wanted: str | None, usual: Sequence[str], *, alone: bool) -> str:
     """Choose an array of a file.
 
     Args:
@@ -175,7 +175,7 @@ def pick(path: Path, names: Sequence[str], wanted: str | None, usual: Sequence[s
         Its name; '' for none.
 
     Example:
-        >>> pick(Path("a.npz"), ["Images", "notes"], None, ("images",), alone=True)
+        >>> choose_array(Path("a.npz"), ["Images", "notes"], None, ("images",), alone=True)
         'Images'
     """
     if wanted is not None:
@@ -229,12 +229,12 @@ def from_dataset(
     rows: list[Any] = []
     for value in dataset[image]:
         if hasattr(value, "convert"):  # a Pillow image
-            picture = upright(value)
+            picture = to_grey_or_rgb(value)
             picture = picture.convert({1: "L", 3: "RGB"}[channels]) if channels else picture
-            picture = fitted(picture, size, crop) if size else picture
+            picture = resize_picture(picture, size, crop) if size else picture
             value = np.asarray(picture, np.uint8).reshape(picture.height, picture.width, -1)
             if rows:
-                check_same(Path("row 0"), rows[0], Path(f"row {len(rows)}"), value)
+                check_same_shape(Path("row 0"), rows[0], Path(f"row {len(rows)}"), value)
         rows.append(value)
     labels = {column: list(dataset[column]) for column in factors}
     layout = "nhwc" if np.ndim(rows[0]) == 3 else None

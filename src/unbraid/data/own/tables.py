@@ -88,15 +88,15 @@ def load_table(
         Vectors with a value for each column.
     """
     table = read_table(path)
-    factors = listed(factors)
-    columns = None if columns is None else listed(columns)
+    factors = split_names(factors)
+    columns = None if columns is None else split_names(columns)
     for name in [*factors, *(columns or [])]:
         if name not in table:
             raise unknown(f"column in {str(path)!r}:", name, table)
     chosen = columns if columns is not None else [name for name in table if name not in factors]
     if not chosen:
         raise InputError(f"{str(path)!r}: no column is left to learn from; name some in columns= (--data.columns a,b).")
-    values = np.stack([numbers(path, name, table[name]) for name in chosen], 1)
+    values = np.stack([parse_numbers(path, name, table[name]) for name in chosen], 1)
     return from_arrays(
         values,
         {name: table[name] for name in factors},
@@ -107,7 +107,7 @@ def load_table(
     )
 
 
-def listed(names: str | Sequence[str]) -> list[str]:
+def split_names(names: str | Sequence[str]) -> list[str]:
     """Names as a list.
 
     Args:
@@ -117,13 +117,13 @@ def listed(names: str | Sequence[str]) -> list[str]:
         The names.
 
     Example:
-        >>> listed("mass, width")
+        >>> split_names("mass, width")
         ['mass', 'width']
     """
     return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
 
 
-def numbers(path: Path, name: str, values: list[Any]) -> Any:
+def parse_numbers(path: Path, name: str, values: list[Any]) -> Any:
     """A column of measurements; text and gaps are errors that name the place."""
     out = np.empty(len(values))
     for row, value in enumerate(values):

@@ -70,7 +70,7 @@ def fetch(file: RemoteFile, folder: Path) -> Path:
     except OSError as error:
         if error.errno == errno.ENOSPC:
             part.unlink(missing_ok=True)
-        raise cache.cannot_write(folder, error) from error
+        raise cache.write_error(folder, error) from error
     raise InputError(
         f"{file.name} could not be downloaded ({'; '.join(reasons)}); repeat the command later, "
         f"or put the file into {str(folder)!r} yourself."

@@ -138,7 +138,7 @@ def ordering(finished: Sequence[Finished]) -> str:
     return tables.markdown(["", "seed", "M2", "M1", "M3", "M4", "M2 > M1", "M1 > M3", "M3 > 3·M4"], rows)
 
 
-def known_to(finished: Sequence[Finished]) -> str:
+def accuracy_by_codes(finished: Sequence[Finished]) -> str:
     """How well each factor is read off C, Z and both together: of MS-VAE's seeds."""
     runs = [Run.open(one.folder) for one in tables.groups(finished)[OURS]]
     factors = [factor.name for factor in runs[0].data.factor_info]
@@ -227,7 +227,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "Figure 6, there on SmallNORB: test accuracy of an MLP that reads a factor off the codes of stage 1, of "
             "stage 2, or of both.",
         ),
-        known_to(finished),
+        accuracy_by_codes(finished),
         tables.section("The paper's figures (table 1)", tables.markdown(["", "FID", "MIG"], PUBLISHED)),
         tables.every_run(finished, COLUMNS | CONDITIONING),
     )

@@ -102,7 +102,7 @@ def trials(scale: Scale) -> list[Trial]:
     ]
 
 
-def setting_of(run: Run) -> Setting:
+def setting_of_run(run: Run) -> Setting:
     """The setting that a run belongs to: its data and steps tell."""
     steps = run.plan.stages[1][1]
     return next(s for s in SETTINGS.values() if s.steps == steps and s.data == run.plan.data["name"])
@@ -110,7 +110,7 @@ def setting_of(run: Run) -> Setting:
 
 def held_out(run: Run) -> FactorData:
     """Images that were not trained on."""
-    setting = setting_of(run)
+    setting = setting_of_run(run)
     return load(setting.data, **setting.test).take(np.arange(setting.tested))
 
 

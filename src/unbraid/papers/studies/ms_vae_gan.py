@@ -15,7 +15,7 @@ from unbraid.data.label_budget import LabelBudget
 from unbraid.methods import CGAN, MSGAN, Controls
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import chains, identity
-from unbraid.papers.measures.turning import COLUMNS, MEASURES, POINTS, POSE, images, turned
+from unbraid.papers.measures.turning import COLUMNS, MEASURES, POINTS, POSE, images, turned_images
 from unbraid.papers.study import Finished, Scale, Study, Trial
 
 PLACES, CHANNELS, BASELINE = "MS-GAN", "MS-GAN, styles of channels", "CGAN"
@@ -115,7 +115,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
     rows = [
         (f"{group}  {name}", made)
         for group, runs in tables.groups(finished).items()
-        for name, made in turned(Run.open(runs[0].folder)).items()
+        for name, made in turned_images(Run.open(runs[0].folder)).items()
     ]
     plots.image_rows(folder / f"{stem}.png", rows)
     curves(folder / f"{stem}-curves.png", finished)
