@@ -13,6 +13,7 @@ test: .venv/ready lint
 lint: .venv/ready
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check --quiet src tests benchmarks
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 
 bench: .venv/ready

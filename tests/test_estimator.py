@@ -15,7 +15,7 @@ SMALL = {"latents": 2, "width": 0.05}
 
 
 @parametrize_with_checks([ub.Disentangler(steps=3, options=SMALL)])
-def test_scikit_learns_own_checks(estimator, check) -> None:  # type: ignore[no-untyped-def]
+def test_scikit_learns_own_checks(estimator, check) -> None:
     check(estimator)
 
 

@@ -23,7 +23,7 @@ from unbraid.evaluation.scores_file import kept_scores
 from unbraid.report import write_report
 from unbraid.runs.chain import means
 from unbraid.runs.codes import CodeTable
-from unbraid.runs.directory import ENCODED_ROWS, RunDirectory
+from unbraid.runs.directory import ENCODE_BATCH, ENCODED_ROWS, RunDirectory
 from unbraid.runs.fit import train_run
 from unbraid.runs.plan import Plan
 from unbraid.runs.records import check_environment
@@ -75,6 +75,20 @@ class Run(RunDirectory):
         torch.manual_seed(mix(self.plan.seed, "reconstruct"))  # GANs and flows draw
         batches = self.new_batches(x, labels)
         parts = [[as_stored(y) for y in self.chain.reconstruct(batch, known)] for batch, known in batches]
+        return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+
+    def sample(self, n: int, *, seed: int | None = None, learned: bool = True) -> list[NDArray[Any]]:
+        """New observations, as every stage makes them of codes that are drawn: y first, x̂ last.
+
+        Args:
+            n: how many.
+            seed: the same seed makes the same observations; the run's, if none is given.
+            learned: a later stage that has learned which z belong to a y draws from that; if False, from N(0, 1), as
+                in the paper.
+        """
+        torch.manual_seed(mix(self.plan.seed if seed is None else seed, "sample"))
+        counts = [min(ENCODE_BATCH, n - start) for start in range(0, n, ENCODE_BATCH)]
+        parts = [[as_stored(made) for made in self.chain.sample(count, learned=learned)[1]] for count in counts]
         return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
 
     def traverse(

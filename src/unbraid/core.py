@@ -1,17 +1,19 @@
-"""The contracts: what a method is, what it is given and what it returns."""
+"""The contracts: what a method is, what it receives and what it returns."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from math import cos, pi
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
 from unbraid.data.spec import DataSpec as DataSpec
-from unbraid.errors import InputError
 from unbraid.ops.gaussian import DiagonalGaussian
+from unbraid.ops.mixture import GaussianModes
+from unbraid.ops.posterior import Posterior as Posterior
 from unbraid.util.schema import later_option, option
 
 
@@ -31,6 +33,11 @@ class Terms:
 
     A part may be a function, for figures that cost something: it is called on the steps that are logged, before the
     weights change.
+
+    Example:
+        >>> import torch
+        >>> Terms(torch.tensor(3.0), kl=torch.tensor(1.0), slow=lambda: torch.tensor(2.0)).values()
+        {'total': 3.0, 'kl': 1.0, 'slow': 2.0}
     """
 
     __slots__ = ("parts", "total")
@@ -47,28 +54,27 @@ class Terms:
 
 @dataclass(frozen=True)
 class Adam:
-    """Settings of the Adam optimiser."""
+    """Settings of the Adam optimiser.
 
-    lr: float = 1e-4
-    beta1: float = 0.9
-    beta2: float = 0.999
-    eps: float = 1e-8
-    end: float = later_option(1.0, "part of lr that is left at the last step; it falls on a straight line")
+    Example:
+        >>> Adam(lr=2.0, end=0.5).rate(1.0)
+        1.0
+    """
 
-    def __post_init__(self) -> None:
-        """Refuse what Adam cannot do, and a rate that would grow or change its sign."""
-        for name in ("lr", "eps"):
-            if not getattr(self, name) >= 0:
-                raise InputError(f"adam.{name} is {getattr(self, name):g}; it must be at least 0.")
-        for name in ("beta1", "beta2"):
-            if not 0 <= getattr(self, name) < 1:
-                raise InputError(f"adam.{name} is {getattr(self, name):g}; it must be at least 0 and less than 1.")
-        if not 0 <= self.end <= 1:
-            raise InputError(f"adam.end is {self.end:g}; it is the part of lr that is left at the last step, 0 to 1.")
+    lr: float = option(1e-4, "learning rate", least=0)
+    beta1: float = option(0.9, "decay of the mean of gradients", least=0, below=1)
+    beta2: float = option(0.999, "decay of the mean of squared gradients", least=0, below=1)
+    eps: float = option(1e-8, "added to the divisor", least=0)
+    end: float = later_option(1.0, "part of lr that is left at the last step", least=0, most=1)
+    schedule: Literal["linear", "cosine"] = later_option("linear", "how lr falls to that: on a line, or as a cosine")
+    warmup: int = later_option(0, "first steps, over which lr rises from 0", least=0)
+    clip: float = later_option(0.0, "length to which longer gradients are shortened (0: they are not)", least=0)
 
-    def rate(self, progress: float) -> float:
-        """The learning rate after this part of training, 0 to 1."""
-        return self.lr * (1 - (1 - self.end) * progress)
+    def rate(self, progress: float, step: int | None = None) -> float:
+        """The learning rate after this part of training, 0 to 1; of the `step` that comes next, with its warm-up."""
+        fallen = progress if self.schedule == "linear" else 0.5 * (1 - cos(pi * progress))
+        warm = 1.0 if step is None or step >= self.warmup else (step + 1) / self.warmup
+        return warm * self.lr * (1 - (1 - self.end) * fallen)
 
 
 # Which rows a batch is drawn from: all; those with every label; those with at least one; or one half of the batch from
@@ -89,24 +95,10 @@ class Update:
     repeats: int = 1
 
 
-class Posterior(Protocol):
-    """A distribution over codes given observations."""
-
-    @property
-    def mean(self) -> Tensor:
-        """The code that represents the observation, [b, latent]."""
-
-    def rsample(self) -> Tensor:
-        """A draw through which gradients flow, [b, latent]."""
-
-    def kl_per_latent(self) -> Tensor:
-        """How far each latent is from its prior, [b, latent]: what it says of the observation, in nats."""
-
-
 class Method(nn.Module, ABC):
     """A model with its losses. Losses keep no state: schedules are functions of the step."""
 
-    config: MethodConfig  # what it was built from; what is out of the ordinary about it is declared there
+    config: MethodConfig  # what it was built from; its special properties are declared there
 
     @abstractmethod
     def updates(self) -> tuple[Update, ...]:
@@ -173,15 +165,6 @@ class HasConditionalPrior(Protocol):
         """p(z | u) for labels [n, factor] as they stand in the data set, all of them known; mean and log_var [n, z]."""
 
 
-@dataclass(frozen=True)
-class ClassModes:
-    """The prior of one discrete variable's codes: a mixture with a Gaussian mode for every class."""
-
-    shares: Tensor  # [class] p(c)
-    mean: Tensor  # [class, code] of p(u | c)
-    log_var: Tensor  # [class, code] of p(u | c)
-
-
 @runtime_checkable
 class HasClasses(Encodes, Decodes, Protocol):
     """A method that names classes: discrete variables c, each with codes of its own among `u`, and the rest in `z`.
@@ -200,29 +183,52 @@ class HasClasses(Encodes, Decodes, Protocol):
     def classify(self, x: Tensor) -> list[Tensor]:
         """q(c | x) for each discrete variable, [b, class]."""
 
-    def class_modes(self, variable: int) -> ClassModes:
+    def class_modes(self, variable: int) -> GaussianModes:
         """The learned prior of this variable's codes."""
 
     def class_codes(self, variable: int, classes: Tensor) -> Tensor:
         """Expected `u` [n, code] for these classes [n] of one variable, the others being of their likeliest class."""
 
 
+@runtime_checkable
+class LearnsPrior(Protocol):
+    """A later stage that learns which z belong to a y, p(z | y), as its last step, from its own codes.
+
+    y is all that it knows of the codes c before it, so this is its p(z | c). Codes of many latents fill a small part
+    of N(0, 1): draws of that look like no observation.
+    """
+
+    @property
+    def prior_rows(self) -> int:
+        """How many observations it learns that from; 0 if it was not asked to, and `prior` is all there is."""
+
+    def fit_prior(self, x_and_y: Iterator[tuple[Tensor, Tensor]]) -> None:
+        """Look at observations and their y, batch by batch, and keep what was learned in `learned_prior`, a submodule.
+
+        A function of them, of the weights and of torch's generator alone.
+        """
+
+    def draw_given(self, y: Tensor) -> dict[str, Tensor]:
+        """A draw from p(z | y) for every y."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class MethodConfig(ABC):
-    """What a method is made from; `build` makes it. Frozen, comparable, and plain JSON on disk."""
+    """The options of a method; `build` makes the method. Frozen, comparable, and plain JSON on disk."""
 
-    name: ClassVar[str]
+    name: ClassVar[str]  # on the command line and in files
+    title: ClassVar[str]  # as people write it, for pages and figures; the name, if a method does not say
     # Where it is published, for lists: authors and year, or a paper of this tool by its method, with the place in it.
     paper: ClassVar[str] = ""
-    # A later stage is conditioned on y, the output of the stages before it.
+    # Whether it is a later stage: one that is conditioned on y, the output of the stages before it.
     conditional: ClassVar[bool] = False
-    # Whether training reads labels: only then is it given any, and only then is the label budget part of its key.
+    # Whether training reads labels: only then does it see any, and only then is the label budget part of its key.
     uses_labels: ClassVar[bool] = False
-    # Whether labels are read only of observations of which all are known: a budget is then spent on those.
+    # Whether it reads labels only of observations that have all of them: a budget is then spent on those.
     needs_complete_labels: ClassVar[bool] = False
     # Whether the codes are labels, read off and not inferred: where one is missing there is no code.
     codes_are_labels: ClassVar[bool] = False
-    # Whether `encode` reads labels where it is given them. Declared here, and shown in every table: such a method is
+    # Whether `encode` reads labels where there are any. Declared here, and shown in every table: such a method is
     # scored with the labels and without, where it must do with what it makes of NaN.
     encoder_needs_labels: ClassVar[bool] = False
     # Whether `decode` of `encode` shows what the codes keep of an observation. A flow inverts whatever it has learned,
@@ -234,11 +240,21 @@ class MethodConfig(ABC):
     # scored for them.
     replaces_codes: ClassVar[bool] = False
 
-    batch_size: int = option(64, "observations in a training batch, over all devices")
+    batch_size: int = option(64, "observations in a training batch, over all devices", least=1)
+    average: float = later_option(
+        0.0,
+        "decay of a running average of the weights over the steps, kept in their place at the end (0: none)",
+        least=0,
+        below=1,
+    )
+
+    def __init_subclass__(cls) -> None:
+        if "name" in vars(cls) and "title" not in vars(cls):
+            cls.title = cls.name
 
     @property
     def uses_codes(self) -> bool:
-        """Whether a later stage is also given the codes of the stage before, under the key `given`, not only y."""
+        """Whether a later stage reads the codes of the stage before, not only y; `decode` has them under `given`."""
         return False
 
     def required_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -246,7 +262,7 @@ class MethodConfig(ABC):
         return names if self.needs_complete_labels else ()
 
     def check(self, data: DataSpec) -> None:  # noqa: B027  (most have nothing to refuse)
-        """Refuse data that it could not learn from. Asked before training, never when a finished run is opened."""
+        """Refuse data that it could not learn from. Called before training, never when a finished run is opened."""
 
     @abstractmethod
     def build(self, data: DataSpec) -> Method:
@@ -254,7 +270,7 @@ class MethodConfig(ABC):
 
 
 def build_method(config: MethodConfig, data: DataSpec) -> Method:
-    """The untrained method, which knows what it was built from."""
+    """The untrained method for data of this shape, which knows what it was built from."""
     method = config.build(data)
     method.config = config
     return method
@@ -271,12 +287,12 @@ class LaterStage(MethodConfig, ABC):
     condition: Condition = option(
         "sample", "y from a draw of the earlier codes (sample), their means (mean), or drawn itself too (observation)"
     )
-    draws: int = option(1, "how many y are made for each observation")
+    draws: int = option(1, "how many y are made for each observation", least=1)
 
 
 @runtime_checkable
 class HasTarget(Protocol):
-    """A configuration that may be trained to make something else than the observations."""
+    """A configuration whose method may be trained to predict something else than the observations."""
 
     @property
     def target(self) -> str:

@@ -78,7 +78,7 @@ class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The mean codes of X, [n, code]."""
         check_is_fitted(self)
         observations = self._stored(X)
-        parts = [flat(means(self.chain_.encode(self._input(part))[0])).numpy() for part in blocks(observations)]
+        parts = [flat(means(self.chain_.encode(self._input(part))[0])).cpu().numpy() for part in blocks(observations)]
         return np.concatenate(parts)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
@@ -99,7 +99,7 @@ class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         errors = []
         for part in blocks(observations):
             x = self._input(part)
-            errors.append((self.chain_.reconstruct(x)[-1] - x).square().flatten(1).mean(1))
+            errors.append((self.chain_.reconstruct(x)[-1].cpu() - x).square().flatten(1).mean(1))
         return -float(torch.cat(errors).mean())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:

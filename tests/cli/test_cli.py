@@ -76,10 +76,10 @@ def test_options_reach_the_stage_they_name(squares_file: Path, tmp_path: Path) -
         (["fit", "toys", "--method", "vae", "--devices", "0"], "must be a whole number from 1 on, not '0'"),
         (["fit", "toys", "--method", "vae", "--threads", "-3"], "must be a whole number from 1 on, not '-3'"),
         (["fit", "toys", "--method", "vae", "--save-every", "0"], "--save-every must be greater than 0"),
-        (["fit", "toys", "--method", "vae", "--adam.lr", "-1"], "adam.lr is -1; it must be at least 0"),
+        (["fit", "toys", "--method", "vae", "--adam.lr", "-1"], "--adam.lr of vae must be at least 0, not -1"),
         (
             ["fit", "toys", "--method", "vae", "--adam.beta1", "2"],
-            "adam.beta1 is 2; it must be at least 0 and less than 1",
+            "--adam.beta1 of vae must be at least 0 and less than 1, not 2",
         ),
         (["fit", "toys", "--method", "parted-vae", "--label", "100"], "did you mean 'labels'?"),
         (["fit", "no/such/folder", "--method", "vae"], "no/such/folder"),

@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -237,7 +238,8 @@ def gapped() -> FactorData:
 @pytest.mark.parametrize("name", ["full-vae", "ss-ivae", "ss-idvae", "parted-vae"])
 def test_labels_with_gaps_are_all_used(name: str, tmp_path: Path) -> None:
     data = gapped()
-    config = ub.methods.by_name(name)(width=0.1, likelihood="gaussian")
+    method: Any = ub.methods.by_name(name)
+    config = method(width=0.1, likelihood="gaussian")
     run = ub.fit(data, config, steps=1, out=tmp_path / "run", show=False)
     assert read_json(tmp_path / "run" / "stage-1" / "stage.json")["labels"]["count"] == len(data) - 10
     source = BatchSource(run.training_data(1), seed=0, device=torch.device("cpu"))

@@ -1,6 +1,7 @@
 """A trained PartedVAE in use."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,7 +64,8 @@ def test_the_picture_is_a_png(run: ub.Run, tmp_path: Path) -> None:
 
 def test_the_typical_z_is_that_of_an_observation(run: ub.Run) -> None:
     with torch.inference_mode():
-        z = torch.cat([run.stage(1).encode(x)["z"].mean for x, _ in run.new_batches(DATA.observations)])
+        method: Any = run.stage(1)
+        z = torch.cat([method.encode(x)["z"].mean for x, _ in run.new_batches(DATA.observations)])
         found = class_priors.typical_z(run)
     distances = (z - z.mean(0)).norm(dim=1)
     torch.testing.assert_close(found, z[distances.argmin()])

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ import torch
 import unbraid as ub
 from unbraid import methods
 from unbraid.api import Run
-from unbraid.cli.main import main, print_scores
+from unbraid.cli.main import main
+from unbraid.cli.scores import print_scores
 from unbraid.data.factor_data import FactorData
 from unbraid.evaluation import class_priors
 from unbraid.evaluation import classes as parted
@@ -63,7 +65,8 @@ def test_codes_that_are_the_labels_have_no_score_without_them(squares: FactorDat
 
 def test_guessed_labels_stand_in_where_there_is_a_guess(squares: FactorData, tmp_path: Path) -> None:
     run = fitted(squares, methods.SSIDVAE(width=0.1, latents=4), tmp_path / "run")
-    method, x = run.stage(1), run.observations(np.arange(48))
+    method: Any = run.stage(1)
+    x = run.observations(np.arange(48))
     with torch.no_grad():
         expected = method.posterior(x, method.guess(x).mean).mean
     np.testing.assert_allclose(run.encode(labels=False, show=False).codes, expected, atol=1e-5)

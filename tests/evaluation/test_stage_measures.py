@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def test_identity_that_never_changes_scores_zero_and_one_that_always_does_scores
 @pytest.mark.parametrize("deaf", ["z", "c"])
 def test_a_generator_deaf_to_one_variable_is_found_out(deaf: str) -> None:
     torch.manual_seed(0)
-    model = methods.CGAN(width=0.1, latents=3).build(SPEC).eval()
+    model: Any = methods.CGAN(width=0.1, latents=3).build(SPEC).eval()
     real = model.make
     model.make = lambda c, z: real(torch.zeros_like(c) if deaf == "c" else c, torch.zeros_like(z) if deaf == "z" else z)
     features = traversed_features(Chain([model]), lambda x: x.flatten(1), identities=12, poses=6)
@@ -161,7 +162,8 @@ def test_a_student_is_scored_by_its_own_codes(tmp_path: Path) -> None:
     run = trained([methods.VAE(width=0.1, latents=2), methods.JacobianSupervision(width=0.1)], tmp_path)
     table = run.encode(show=False)
     own = steering_codes(run, table)
-    found = run.stage(2).encode(run.observations(table.rows))["c"].mean.numpy()
+    student: Any = run.stage(2)
+    found = student.encode(run.observations(table.rows))["c"].mean.numpy()
     np.testing.assert_allclose(own, found, atol=1e-5)
     assert not np.allclose(own, table.codes)
     moved = np.load(write_pictures(run))
@@ -177,8 +179,7 @@ def test_what_gans_and_flows_make_is_a_draw_and_not_scored_as_a_reconstruction(l
     (y, made), (y_again, made_again) = (run.chain.reconstruct(run.observations(rows)) for _ in range(2))
     assert torch.equal(y, y_again)
     assert not torch.equal(made, made_again), "z is drawn"
-    repeated = [outputs(run, rows, False)[-1] for _ in range(2)]
-    np.testing.assert_array_equal(*repeated)
+    np.testing.assert_array_equal(outputs(run, rows, False)[-1], outputs(run, rows, False)[-1])
     found = run.evaluate(["l1", "l2"], show=False)
     assert {name for name in found if name.endswith(("l1", "l2"))} == {"stage-1/l1", "stage-1/l2"}
     alone = trained([methods.CGAN(width=0.1)], tmp_path / "alone")
@@ -191,14 +192,14 @@ def test_labels_tell_nothing_of_pictures_when_conditioning_is_measured(tmp_path:
     """Stage 1 reads labels where it is given them; the codes that M1 to M4 compare must come from pictures alone."""
     run = trained([methods.IVAE(width=0.1, latents=2), methods.MSVAE(width=0.1)], tmp_path)
     seen: list[torch.Tensor] = []
-    method = run.stage(1)
+    method: Any = run.stage(1)
     plain = method.auxiliary
 
     def watched(x: torch.Tensor, labels: torch.Tensor | None) -> torch.Tensor:
         seen.append(torch.ones(1) if labels is None else labels.isnan())
         return plain(x, labels)
 
-    method.auxiliary = watched  # type: ignore[method-assign]
+    method.auxiliary = watched
     conditioning_scores(run, False)
     assert seen
     assert all(bool(one.all()) for one in seen)

@@ -113,6 +113,7 @@ def main(data: Path, place: Path, every: int = 1) -> dict[str, object]:
     """Try the points, and tell."""
     place = place.resolve()
     straight, run = place / "straight" / "run", place / "killed" / "run"
+    straight.parent.mkdir(parents=True)
     total = count_changes(straight, data)
     expected, lost, tried = results(straight), [], 0
     for point in range(1, total + 1, every):

@@ -11,8 +11,9 @@ import unbraid as ub
 from unbraid import metrics
 from unbraid.errors import InputError
 from unbraid.evaluation import reconstruction
-from unbraid.metrics.everything import failure, suite
-from unbraid.metrics.table import KINDS, as_table
+from unbraid.metrics._shared.checks import as_table
+from unbraid.metrics._shared.table import KINDS
+from unbraid.metrics.suite import failure, suite
 
 TABLES, PARTS = 300, 10
 # These fit to thousands of draws, which takes seconds; fewer of them meet the same faults.

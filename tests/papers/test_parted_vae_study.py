@@ -1,6 +1,7 @@
 """Curves over training, and the baseline that sees nothing but labels."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -60,7 +61,8 @@ def test_every_budget_is_of_the_shape_and_the_last_lets_modes_overlap() -> None:
     made = parted_vae_sprites.trials("desk")[:5]
     assert [trial.labels.amount for trial in made if trial.labels] == ["0", "0.1%", "0.5%", "1.35%", "0.5%"]
     assert {trial.labels.factors for trial in made if trial.labels} == {("shape",)}
-    assert [trial.stages[0].gamma_bc for trial in made] == [2.5, 2.5, 2.5, 2.5, 0.0]
+    stages: list[Any] = [trial.stages[0] for trial in made]
+    assert [stage.gamma_bc for stage in stages] == [2.5, 2.5, 2.5, 2.5, 0.0]
 
 
 def test_weights_shrink_with_the_pixels_whose_errors_they_stand_against() -> None:

@@ -16,7 +16,8 @@ from PIL import Image
 from unbraid.report import write_report
 from unbraid.report.draw import charts
 from unbraid.report.read.directory import read_run
-from unbraid.report.sections.classes import PAD, classes
+from unbraid.report.sections.classes import classes
+from unbraid.report.sections.pictures import PAD
 
 
 def section(run: Path) -> str:

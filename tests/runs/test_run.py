@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from unbraid.evaluation.pictures import code_ranges
 from unbraid.methods import IVAE, MSVAE, SSIVAE, BetaTCVAE, BetaVAE
 from unbraid.runs.conditioning import stage_inputs
 from unbraid.training.batches import as_stored
-from unbraid.training.loop import Player, seed_draws
+from unbraid.training.loop import UpdateOptimizer, seed_draws
 from unbraid.training.machine import Machine
 from unbraid.util.files import read_json
 
@@ -97,7 +98,8 @@ def test_traversals_move_one_code_and_nothing_else(squares: FactorData, tmp_path
     assert first.shape == final.shape == (4, 5, *squares.observations.shape[1:])
     codes = run.encode(squares.observations[:1]).codes.repeat(5, axis=0)
     codes[:, 2] = code_ranges(run.encode(), 1, 5)[2]
-    decoded = run.stage(1).decode({"z": torch.from_numpy(codes)})
+    method: Any = run.stage(1)
+    decoded = method.decode({"z": torch.from_numpy(codes)})
     np.testing.assert_array_equal(first[2], as_stored(decoded))
 
 
@@ -156,7 +158,7 @@ def test_what_cannot_be_trained_is_said_before_anything_is_written(
     ],
 )
 def test_numbers_that_cannot_be_are_refused(
-    options: dict[str, float], message: str, squares: FactorData, tmp_path: Path
+    options: dict[str, Any], message: str, squares: FactorData, tmp_path: Path
 ) -> None:
     with pytest.raises(ub.InputError, match=message):
         ub.fit(squares, dataclasses.replace(FIRST_PLAIN, **options), steps=1, out=tmp_path / "run", show=False)
@@ -178,7 +180,7 @@ def test_a_folder_may_bear_the_name_of_a_data_set(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     data = ub.data.load("pendulum", n=np.int64(8))
     for place in ("pendulum/a", "pendulum/b", "pendulum/a"):
-        ub.fit(data, PLAIN, steps=np.int64(1), out=place, show=False)
+        ub.fit(data, PLAIN, steps=cast(int, np.int64(1)), out=place, show=False)
 
 
 def test_options_that_json_turns_into_lists_are_the_same_run(squares: FactorData, tmp_path: Path) -> None:
@@ -243,13 +245,13 @@ def test_the_learning_rate_falls_over_the_run(
     squares: FactorData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[float] = []
-    step = Player.step
+    step = UpdateOptimizer.step
 
-    def watched(self: Player, *arguments: object) -> None:
+    def watched(self: UpdateOptimizer, *arguments: object) -> None:
         seen.append(self.optimizer.param_groups[0]["lr"])
         step(self, *arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Player, "step", watched)
+    monkeypatch.setattr(UpdateOptimizer, "step", watched)
     falling = dataclasses.replace(FIRST, adam=Adam(lr=1e-3, end=0.2))
     ub.fit(squares, falling, steps=4, out=tmp_path / "run", show=False)
     assert seen == pytest.approx([1e-3, 0.8e-3, 0.6e-3, 0.4e-3])
@@ -268,13 +270,11 @@ def test_a_read_only_place_is_said(squares: FactorData, tmp_path: Path) -> None:
 
 
 def test_a_full_disk_loses_nothing(squares: FactorData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from unbraid.util import files
-
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     run = ub.fit(squares, FIRST, steps=3, out=tmp_path / "run", show=False)
-    monkeypatch.setattr(files.np, "savez", full)
+    monkeypatch.setattr("unbraid.util.files.np.savez", full)
     with pytest.raises(ub.InputError, match="No space left on device"):
         run.encode(show=False)
     assert run.is_finished(1)

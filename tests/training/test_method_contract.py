@@ -3,17 +3,17 @@
 import pytest
 
 from unbraid import methods
-from unbraid.core import MethodConfig
+from unbraid.core import Adam, MethodConfig
 from unbraid.training.contract import check_method, check_processes
 
 SMALL: tuple[MethodConfig, ...] = (
-    methods.VAE(width=0.1),
+    methods.VAE(width=0.1, likelihood="gaussian-optimal"),
     methods.BetaVAE(width=0.1, network="conv-bn", likelihood="gaussian"),
     methods.AnnealedVAE(width=0.1, network="mlp", likelihood="laplace", capacity_steps=3),
     methods.BetaTCVAE(width=0.1),
     methods.BetaTCVAE(width=0.1, estimator="mss", network="conv-celeba"),
     methods.FactorVAE(width=0.1, critic_units=100),
-    methods.DIPVAEI(width=0.1),
+    methods.DIPVAEI(width=0.1, average=0.9, adam=Adam(schedule="cosine", end=0.1, warmup=2, clip=1.0)),
     methods.DIPVAEII(width=0.1, third_moments=200.0),
     methods.JointVAE(width=0.1, classes=(3, 2), capacity_steps=3),
     methods.HFVAE(width=0.1, groups=(2, 1), classes=(3,)),
@@ -37,6 +37,8 @@ SMALL: tuple[MethodConfig, ...] = (
     methods.MSGAN(width=0.1),
     methods.MSGAN(width=0.1, styles="places"),
     methods.MSVAE(width=0.1, styles="places"),
+    methods.MSVAE.fast(width=0.1, latents=6),
+    methods.MSVAE(width=0.1, latents=6, network="fast", likelihood="laplace", normalize=True, average=0.5),
     methods.CGAN(width=0.1),
     methods.EndToEnd(width=0.1),
     methods.JacobianSupervision(width=0.1),

@@ -13,7 +13,9 @@ import pytest
 from unbraid.training.checkpoint import newest_first
 
 STEPS = 300
-FALLING = ("--adam.end", "0.1")  # a learning rate that depends on the step is part of what must be taken up
+# A learning rate that depends on the step, and an average of the weights, are part of what must be taken up.
+MEANS = ("--adam.end 0.1", "--adam.schedule cosine", "--adam.warmup 150", "--adam.clip 0.5", "--average 0.9")
+FALLING = tuple(word for option in MEANS for word in option.split())
 
 
 def command(data: Path, out: Path, *more: str) -> list[str]:

@@ -8,12 +8,13 @@ import pytest
 
 from unbraid import methods
 from unbraid.api import fit
-from unbraid.cli.options import command_line, configure, data_arguments
-from unbraid.core import Adam
+from unbraid.cli.options import configure, data_arguments
+from unbraid.core import Adam, MethodConfig
 from unbraid.data.label_budget import LabelBudget, LabelPlan
 from unbraid.errors import InputError
+from unbraid.runs.command_line import command_line
 from unbraid.runs.plan import Plan, unfinished_schedules
-from unbraid.util.schema import digest, from_json, to_json
+from unbraid.util.schema import check_bounds, digest, from_json, to_json
 
 
 @pytest.mark.parametrize("cls", methods.METHODS, ids=lambda cls: cls.name)
@@ -48,13 +49,25 @@ def test_equal_content_has_an_equal_digest_and_a_change_another() -> None:
     assert digest(methods.BetaVAE()) != digest(methods.BetaVAE(beta=4.1))
 
 
-def test_the_written_command_makes_the_same_run() -> None:
-    stages = [(methods.BetaTCVAE(beta=2.0, adam=Adam(lr=1e-3)), 10), (methods.MSVAE(latents=3), 20)]
+@pytest.mark.parametrize("second", [methods.MSVAE(latents=3), methods.MSVAE.fast(latents=7)])
+def test_the_written_command_makes_the_same_run(second: methods.MSVAE) -> None:
+    stages = [(methods.BetaTCVAE(beta=2.0, adam=Adam(lr=1e-3)), 10), (second, 20)]
     words = command_line({"name": "toys", "arguments": {"objects": 5}}, stages, seed=3).split()
     assert words[:5] == ["unbraid", "fit", "toys", "--data.objects", "5"]
     options = words[words.index("--seed") + 2 :]
     given = [(name.removeprefix("--"), value) for name, value in zip(options[::2], options[1::2], strict=True)]
-    assert configure([type(config) for config, _ in stages], given) == [config for config, _ in stages]
+    assert given.pop(0) == ("recipe", "paper")
+    written = configure([type(config) for config, _ in stages], given, recipe="paper")
+    assert written == [config for config, _ in stages]
+
+
+def test_a_recipe_is_where_options_start() -> None:
+    stages: list[type[MethodConfig]] = [methods.BetaTCVAE, methods.MSVAE]
+    assert configure(stages, []) == [methods.BetaTCVAE(), methods.MSVAE()]
+    fast = configure(stages, [("2.adam.lr", "0.5"), ("2.latents", "7")], recipe="fast")
+    assert fast[0] == methods.BetaTCVAE()
+    recipe = methods.MSVAE.fast()
+    assert fast[1] == dataclasses.replace(recipe, latents=7, adam=dataclasses.replace(recipe.adam, lr=0.5))
 
 
 def test_the_written_command_gives_data_and_labels_back() -> None:
@@ -91,8 +104,8 @@ def test_an_option_that_came_later_changes_no_key_until_it_is_used() -> None:
 def test_a_falling_rate_is_a_straight_line() -> None:
     assert [Adam(lr=2.0, end=0.1).rate(progress) for progress in (0, 0.5, 1)] == pytest.approx([2.0, 1.1, 0.2])
     assert Adam(lr=2.0).rate(0.7) == 2.0
-    with pytest.raises(InputError, match=r"adam\.end is -0\.5; it is the part of lr"):
-        Adam(end=-0.5)
+    with pytest.raises(InputError, match=r"--adam\.end of vae must be at least 0 and at most 1, not -0\.5"):
+        check_bounds(methods.VAE(adam=Adam(end=-0.5)))
 
 
 def test_lists_are_written_with_commas_and_come_back_from_the_recorded_command() -> None:

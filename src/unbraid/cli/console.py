@@ -1,29 +1,34 @@
-"""What commands print."""
+"""Shared printing helpers: tables on standard output, complaints on standard error."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from unbraid.metrics.keys import HEADS, label_use
-from unbraid.metrics.score import verdict
-
 out = Console(highlight=False)
 
 
 def complain(sentence: str) -> None:
-    """One sentence on standard error."""
+    """Print one sentence on standard error.
+
+    Args:
+        sentence: what is wrong and what to do about it.
+    """
     print(f"unbraid: {sentence}", file=sys.stderr)
 
 
 def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A plain table."""
+    """Print a plain table.
+
+    Args:
+        heads: a heading for each column.
+        rows: cells as text; those of the first column are set bold.
+    """
     table = Table(box=None, pad_edge=False, header_style="dim")
     for head in heads:
         table.add_column(head, overflow="fold")
@@ -32,35 +37,28 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     out.print(table)
 
 
-def print_scores(results: Mapping[str, Mapping[str, Any]]) -> None:
-    """Scores with their intervals; of encoders that read labels, with them and without in columns of their own."""
-    names = [name for name in results if name != "_"]
-    if not results.get("_", {}).get("labels_at_test"):
-        print_table(("metric", "value", "95 % interval"), [(name, *shown(results[name])) for name in names])
-        return
-    rows: dict[str, dict[bool, str]] = {}
-    for name in names:
-        metric, with_labels = label_use(name)
-        rows.setdefault(metric, {})[with_labels] = " ".join(shown(results[name])).removesuffix(" –")
-    print_table(("metric", *HEADS), [(name, row.get(True, "–"), row.get(False, "–")) for name, row in rows.items()])
+def print_places(folder: Path, page: Path) -> None:
+    """Print where the results of a run are.
 
-
-def shown(score: Mapping[str, Any]) -> tuple[str, str]:
-    """A value and its interval, or dashes; for a condition, whether it holds."""
-    value, interval = score.get("value"), score.get("interval")
-    number = f"{value:.4f}".replace("-0.0000", "0.0000") if isinstance(value, float) else "–"
-    said = verdict(score.get("details") or {})
-    if said:
-        return number, said
-    return number, "[{:.4f}, {:.4f}]".format(*interval) if isinstance(interval, list | tuple) else "–"
-
-
-def finish(folder: Path, page: Path) -> None:
-    """Where the results are."""
+    Args:
+        folder: the run directory.
+        page: its report.
+    """
     out.print(f"run:    {folder}", soft_wrap=True)
     out.print(f"report: {page}", soft_wrap=True)
 
 
-def first_sentence(text: str | None) -> str:
-    """The first line of a docstring."""
-    return (text or "").strip().split("\n")[0]
+def first_line(text: str | None) -> str:
+    """The first line of a docstring.
+
+    Args:
+        text: the docstring; None counts as empty.
+
+    Returns:
+        That line without blanks around it.
+
+    Example:
+        >>> first_line("Learn the factors. \\n\\n    More about it.")
+        'Learn the factors.'
+    """
+    return (text or "").strip().split("\n")[0].strip()

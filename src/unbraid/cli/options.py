@@ -1,21 +1,33 @@
-"""Options on the command line: `--beta 6`, `--2.latents 5`, `--adam.lr 1e-3`, read as the configuration says."""
+"""Options of methods and data sets on the command line: `--beta 6`, `--2.latents 5`, `--data.size 32`."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, get_type_hints
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, get_type_hints
 
-from unbraid.core import MethodConfig
-from unbraid.data.label_budget import LabelPlan
+from unbraid.data.arguments import parse_argument
 from unbraid.errors import InputError, unknown
-from unbraid.util.schema import from_json, label, parse, to_json, typed
+from unbraid.util.schema import check_bounds, from_json, label, parse, to_json, typed
+
+if TYPE_CHECKING:
+    from unbraid.core import MethodConfig
+    from unbraid.methods.recipes import Recipe
 
 
 def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """`--name value` and `--name=value`, one after another."""
+    """Split words into options and their values.
+
+    Args:
+        words: `--name value` or `--name=value`, one after another.
+
+    Returns:
+        Name and text of each; dashes within a name become underscores.
+
+    Example:
+        >>> list(pairs(["--beta", "6", "--batch-size=32"]))
+        [('beta', '6'), ('batch_size', '32')]
+    """
     rest = iter(words)
     for word in rest:
         if not word.startswith("--"):
@@ -32,13 +44,25 @@ def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def configure(
-    stages: Sequence[type[MethodConfig]], given: Sequence[tuple[str, str]], also: Sequence[str] = ()
+    stages: Sequence[type[MethodConfig]],
+    given: Sequence[tuple[str, str]],
+    also: Sequence[str] = (),
+    recipe: Recipe = "paper",
 ) -> list[MethodConfig]:
-    """The configurations of all stages. An option goes to every stage that has it; `--2.name` to the second only.
+    """The configurations of all stages. An option goes to every stage that has it; `2.name` to the second only.
 
-    `also` are options of the command itself, which may have been meant.
+    Args:
+        stages: the configuration class of each stage.
+        given: names and values as typed.
+        also: options of the command itself, one of which a misspelt name may have meant.
+        recipe: where the values of options that were not given come from.
+
+    Returns:
+        A configuration for each stage, with defaults where nothing was given.
     """
-    values = [to_json(stage()) for stage in stages]
+    from unbraid.methods import recipes
+
+    values = [to_json(recipes.start(stage, recipe)) for stage in stages]
     for name, text in given:
         number, dot, rest = name.partition(".")
         named = number.isdigit() and bool(dot)
@@ -46,33 +70,49 @@ def configure(
             raise InputError(f"--{name} names stage {number}, but there are {len(stages)}.")
         places = [int(number) - 1] if named else range(len(stages))
         path = (rest if named else name).split(".")
-        takers = [place for place in places if has_option(stages[place], path)]
+        takers = [place for place in places if ".".join(path) in option_names(stages[place])]
         if not takers:
             every = {option for place in places for option in option_names(stages[place])} | set(also)
             who = " or ".join(label(stages[place]) for place in places)
             raise unknown(f"option of {who}", typed(".".join(path)), map(typed, every))
         for place in takers:
             assign(stages[place], values[place], path, text)
-    return [from_json(stage, value) for stage, value in zip(stages, values, strict=True)]
+    configs = [from_json(stage, value) for stage, value in zip(stages, values, strict=True)]
+    for config in configs:
+        check_bounds(config)
+    return configs
 
 
 def data_arguments(given: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Arguments of the data set: numbers and true/false as such, all else as text."""
-    return {name: _plain(text) for name, text in given}
+    """Arguments of the data set: numbers and true/false as such, all else as text.
 
+    Args:
+        given: names and values as typed.
 
-def has_option(cls: type, path: Sequence[str]) -> bool:
-    """Whether a configuration has the field, or the field of a field, that the path names."""
-    return ".".join(path) in option_names(cls)
+    Returns:
+        Values by name.
+
+    Example:
+        >>> data_arguments([("size", "32"), ("split", "train")])
+        {'size': 32, 'split': 'train'}
+    """
+    return {name: parse_argument(text) for name, text in given}
 
 
 def option_names(cls: type) -> list[str]:
-    """All options of a configuration, those of its parts as `adam.lr`."""
+    """All options of a configuration class, those of its parts as `adam.lr`."""
     return [name for name, _, _ in describe_options(cls)]
 
 
 def describe_options(cls: type) -> list[tuple[str, Any, str]]:
-    """(name, default, help) of all options, for `unbraid methods NAME`."""
+    """All options of a configuration class, for `unbraid methods NAME`.
+
+    Args:
+        cls: a frozen dataclass whose fields are made by `option`.
+
+    Returns:
+        (name, default, help) of each.
+    """
     rows: list[tuple[str, Any, str]] = []
     hints = get_type_hints(cls)
     for field in dataclasses.fields(cls):
@@ -89,55 +129,16 @@ def describe_options(cls: type) -> list[tuple[str, Any, str]]:
 
 
 def assign(cls: type, values: dict[str, Any], path: Sequence[str], text: str) -> None:
-    """Set one option in the JSON of a configuration, checked against its annotation."""
+    """Set one option in the JSON of a configuration, checked against its annotation.
+
+    Args:
+        cls: the configuration class.
+        values: its JSON, which is changed.
+        path: the field's name, or those of a part and of its field.
+        text: the value as typed.
+    """
     hint = get_type_hints(cls)[path[0]]
     if len(path) == 1:
         values[path[0]] = to_json(parse(hint, text, f"--{path[0]}"))
     else:
         assign(hint, values[path[0]], path[1:], text)
-
-
-def command_line(
-    data: Mapping[str, Any], stages: Sequence[tuple[MethodConfig, int]], seed: int, labels: LabelPlan | None = None
-) -> str:
-    """The command that makes a run, for runs that were not made by one."""
-    words = ["unbraid fit", shlex.quote(str(data["name"]))]
-    words += [f"--data.{name} {_data_word(value)}" for name, value in (data["arguments"] or {}).items()]
-    words += ["--method", *(config.name for config, _ in stages)]
-    if labels is not None:
-        words += ["--labels", shlex.quote(f"first {labels.count}" if labels.first else str(labels.count))]
-        words += ["--label-factors", *map(shlex.quote, labels.factors)] if labels.factors else []
-    words += ["--steps", *(str(steps) for _, steps in stages), f"--seed {seed}"]
-    for number, (config, _) in enumerate(stages, 1):
-        prefix = f"{number}." if len(stages) > 1 else ""
-        default, chosen = to_json(type(config)()), to_json(config)
-        words += [f"--{prefix}{name} {_word(value)}" for name, value in _changes(default, chosen)]
-    return " ".join(words)
-
-
-def _changes(default: Mapping[str, Any], chosen: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in chosen.items():
-        if isinstance(value, dict):
-            yield from _changes(default[name], value, f"{prefix}{name}.")
-        elif name not in default or value != default[name]:
-            yield f"{prefix}{name}", value
-
-
-def _word(value: Any) -> str:
-    """The value of an option as a shell takes it and `parse` reads it."""
-    if value is None:
-        return "none"
-    return shlex.quote(",".join(map(str, value)) if isinstance(value, list) else str(value))
-
-
-def _data_word(value: Any) -> str:
-    """An argument of the data set as a shell takes it and `_plain` reads it."""
-    is_plain_text = isinstance(value, str) and _plain(value) == value
-    return shlex.quote(value if is_plain_text else json.dumps(value))
-
-
-def _plain(text: str) -> Any:
-    try:
-        return json.loads(text.lower() if text in ("True", "False") else text)
-    except json.JSONDecodeError:
-        return text

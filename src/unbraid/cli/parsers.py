@@ -1,4 +1,4 @@
-"""How commands read their words: what every parser of the command line shares."""
+"""Shared argparse helpers."""
 
 from __future__ import annotations
 
@@ -13,32 +13,58 @@ if TYPE_CHECKING:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaints are one sentence, like all others."""
+    """An argument parser whose errors are one sentence."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise instead of printing the usage."""
+        """Raise `InputError` instead of printing the usage and leaving the process."""
         raise InputError(f"{message}; see {self.prog} --help.")
 
 
-def command(name: str, function: Callable[[Sequence[str]], None], usage: str) -> Parser:
-    """The parser of a command, described by its function's docstring."""
+def command_parser(name: str, function: Callable[[Sequence[str]], None], usage: str) -> Parser:
+    """The parser of a command.
+
+    Args:
+        name: the command's name.
+        function: the command, whose docstring describes it.
+        usage: the line that its help starts with.
+
+    Returns:
+        A parser without arguments, in which options cannot be abbreviated.
+    """
     return Parser(prog=f"unbraid {name}", usage=usage, description=function.__doc__, allow_abbrev=False)
 
 
-def add_machine(parser: argparse.ArgumentParser) -> None:
-    """The options that say where to compute."""
+def add_machine(parser: argparse.ArgumentParser, *, precision: str = "32-true") -> None:
+    """Add the options that say where to compute; `machine` reads them.
+
+    Args:
+        parser: of a command that trains.
+        precision: what is used where none is named.
+    """
     parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, mps (auto)")
     parser.add_argument(
         "--devices", type=whole_number, default=1, metavar="N", help="processes that train together (1)"
     )
-    parser.add_argument("--precision", default="32-true", metavar="NAME", help="32-true, bf16-mixed, … (32-true)")
+    parser.add_argument(
+        "--precision",
+        default=precision,
+        metavar="NAME",
+        help=f"32-true, bf16-mixed, … or auto: whichever of these two is faster here ({precision})",
+    )
     parser.add_argument("--threads", type=whole_number, metavar="N", help="CPU threads (as many as cores)")
     parser.add_argument("--save-every", type=float, default=60.0, metavar="S", help="seconds between checkpoints (60)")
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
 def machine(known: argparse.Namespace) -> Machine:
-    """Where to compute."""
+    """Where to compute, as the options of `add_machine` say; sets the number of threads of this process.
+
+    Args:
+        known: the parsed options.
+
+    Returns:
+        Device, processes, precision and seconds between checkpoints.
+    """
     import torch
 
     from unbraid.training.machine import Machine
@@ -49,7 +75,18 @@ def machine(known: argparse.Namespace) -> Machine:
 
 
 def whole_number(text: str) -> int:
-    """How many of something: 1, 2, 3, …"""
+    """Parse a count: 1, 2, 3, …
+
+    Args:
+        text: as typed.
+
+    Returns:
+        The number; anything below 1 is an error of the argument.
+
+    Example:
+        >>> whole_number("3")
+        3
+    """
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")
     return int(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unbraid.data.drawn import BUILT_IN
-from unbraid.data.factor_data import Factor, FactorData
+from unbraid.data.factor_data import Factor, FactorData, use_loader
 from unbraid.data.inspect import DataInfo, contact_sheet, info
 from unbraid.data.load import load
 from unbraid.data.own.arrays import from_arrays
@@ -24,3 +24,6 @@ __all__ = [
     "info",
     "load",
 ]
+
+# Importing any module of this package runs this line first, also in a process that only unpickles data.
+use_loader(load)

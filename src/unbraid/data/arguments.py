@@ -1,8 +1,9 @@
-"""Arguments of loaders, checked against their annotations: a wrong one is the user's mistake, not a crash."""
+"""Arguments of data loaders: parsed from text, and checked against the loaders' annotations."""
 
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, get_type_hints
 
@@ -11,15 +12,48 @@ import numpy as np
 from unbraid.errors import InputError, nearest
 from unbraid.util.schema import convert
 
-OWN = {"arguments", "pack_as", "name", "value_names"}  # what loaders tell one another, and users do not
+INTERNAL = {"arguments", "pack_as", "name", "value_names"}  # passed between loaders, not by users
 
 
-def checked(name: str, arguments: Mapping[str, Any], *loaders: Callable[..., Any]) -> dict[str, Any]:
-    """The arguments, with plain values for NumPy's; refused are those that no loader has or that are of other types."""
+def parse_argument(text: str) -> Any:
+    """The value of a data set's argument as typed: numbers and true/false as such, all else as text.
+
+    Args:
+        text: what stands after `--data.NAME`.
+
+    Returns:
+        The value that JSON makes of it, or the text itself.
+
+    Example:
+        >>> parse_argument("32"), parse_argument("True"), parse_argument("train")
+        (32, True, 'train')
+    """
+    try:
+        return json.loads(text.lower() if text in ("True", "False") else text)
+    except json.JSONDecodeError:
+        return text
+
+
+def check_arguments(name: str, arguments: Mapping[str, Any], *loaders: Callable[..., Any]) -> dict[str, Any]:
+    """Check arguments against the optional parameters of the loaders that will receive them.
+
+    Args:
+        name: the data set, for the message.
+        arguments: what the user passed.
+        loaders: functions that take some of them each.
+
+    Returns:
+        The arguments with NumPy values made plain. One that no loader has, or of another type, is an `InputError`.
+
+    Example:
+        >>> def load(size: int = 64): ...
+        >>> check_arguments("sprites", {"size": np.int64(32)}, load)
+        {'size': 32}
+    """
     hints: dict[str, Any] = {}
     for loader in loaders:
         known, parameters = get_type_hints(loader), inspect.signature(loader).parameters.values()
-        optional = [p.name for p in parameters if p.default is not p.empty and p.name not in OWN]
+        optional = [p.name for p in parameters if p.default is not p.empty and p.name not in INTERNAL]
         hints |= {argument: known.get(argument, Any) for argument in optional}
     plain = dict(arguments)
     for argument, value in arguments.items():

@@ -86,7 +86,7 @@ class FactorData:
         """For other processes: as the call that loads it, so that gigabytes on disk are not sent through a pipe."""
         if self.arguments is None:
             return FactorData, (self.name, self.observations, self.factors, self.factor_info, self.known_fingerprint)
-        return load_again, (self.name, dict(self.arguments))
+        return reload, (self.name, dict(self.arguments))
 
     def __len__(self) -> int:
         return len(self.observations)
@@ -124,13 +124,28 @@ class FactorData:
         return digest.hexdigest()[:32]
 
     def column(self, name: str) -> NDArray[np.float64]:
-        """The values of one factor, by name."""
+        """The values of one factor.
+
+        Args:
+            name: of the factor.
+
+        Returns:
+            Its column of the table, [n]; NaN where the label is missing.
+        """
         if name not in self.factor_names:
             raise unknown("factor", name, self.factor_names)
         return self.factors[:, self.factor_names.index(name)]
 
     def take(self, rows: NDArray[np.integer] | Sequence[int], name: str | None = None) -> FactorData:
-        """The data set of the given rows, in their order."""
+        """The data set of some rows.
+
+        Args:
+            rows: their numbers, in the wanted order.
+            name: of the new data set; the same name by default.
+
+        Returns:
+            A data set in memory, which `load` cannot make again.
+        """
         rows = np.asarray(rows)
         targets = {key: (lambda make=make: make()[rows]) for key, make in self.targets.items()}
         return FactorData(
@@ -138,8 +153,27 @@ class FactorData:
         )
 
 
-def load_again(name: str, arguments: dict[str, Any]) -> FactorData:
-    """The data set that `load` gave in another process."""
-    from unbraid.data.load import load
+# The function that `reload` calls. It knows all data sets, so it stands above this module and registers itself here.
+_loader: list[Callable[..., FactorData]] = []
 
-    return load(name, **arguments)
+
+def use_loader(load: Callable[..., FactorData]) -> None:
+    """Set the function that makes a pickled data set again: `unbraid.data` does this when it is imported.
+
+    Args:
+        load: called as `load(name, **arguments)`.
+    """
+    _loader[:] = [load]
+
+
+def reload(name: str, arguments: dict[str, Any]) -> FactorData:
+    """The data set that `load` gave in another process; what unpickling calls.
+
+    Args:
+        name: the data set's name or path.
+        arguments: those that `load` was called with.
+
+    Returns:
+        The same data set, loaded in this process.
+    """
+    return _loader[0](name, **arguments)

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
+from PIL.PngImagePlugin import PngInfo
 
+from unbraid._version import __version__
 from unbraid.data import cache
 from unbraid.data.drawn import BUILT_IN
 from unbraid.data.factor_data import FactorData
@@ -81,7 +83,19 @@ class DataInfo:
 
 
 def info(source: str | Path | FactorData, **arguments: Any) -> DataInfo:
-    """Describe a data set by name, path or itself; nothing is downloaded for it."""
+    """Describe a data set; nothing is downloaded for it.
+
+    Args:
+        source: a name, a path or a data set.
+        arguments: of `load`.
+
+    Returns:
+        What there is to know before training: counts, ranges, factors, duplicates, licence.
+
+    Example:
+        >>> info("pendulum", n=4).shape
+        (100,)
+    """
     key = "" if isinstance(source, FactorData) else str(source)
     known = catalogue().get(key) if key not in BUILT_IN else None
     if known is not None and not known.here and "path" not in arguments:
@@ -124,7 +138,12 @@ def info(source: str | Path | FactorData, **arguments: Any) -> DataInfo:
 
 
 def describe(data: FactorData, k: int) -> FactorInfo:
-    """One column of the factor table."""
+    """One column of the factor table: how many values, how they are spread, how many are missing.
+
+    Args:
+        data: the data set.
+        k: the column's number.
+    """
     factor, column = data.factor_info[k], data.factors[:, k]
     present = column[~np.isnan(column)]
     low, high = (float(present.min()), float(present.max())) if len(present) else (np.nan, np.nan)
@@ -134,7 +153,19 @@ def describe(data: FactorData, k: int) -> FactorInfo:
 def contact_sheet(
     data: FactorData, path: str | Path, *, rows: int = 8, columns: int = 12, seed: int = 0, zoom: int | None = None
 ) -> Path:
-    """Write a PNG of observations drawn at random: images as they are, vectors as curves."""
+    """Write a picture of observations drawn at random: images as they are, vectors as curves.
+
+    Args:
+        data: the data set.
+        path: of the PNG file.
+        rows: of observations, at most.
+        columns: of observations.
+        seed: of the draw.
+        zoom: how many pixels wide each pixel is drawn; chosen so that the picture is some 1200 wide by default.
+
+    Returns:
+        The path.
+    """
     path = Path(path)
     count = min(rows * columns, len(data))
     rows = -(-count // columns)
@@ -155,14 +186,33 @@ def contact_sheet(
     try:
         with part_file(path) as partial:
             enlarged = picture.resize((picture.width * zoom, picture.height * zoom), Image.Resampling.NEAREST)
-            enlarged.save(partial, format="PNG")
+            enlarged.save(partial, format="PNG", pnginfo=made_by_unbraid())
     except OSError as error:
         raise InputError(f"cannot write {str(path)!r} ({error.strerror or error}); choose another place.") from error
     return path
 
 
+def made_by_unbraid() -> PngInfo:
+    """The note in a picture by which a later command knows that it may write over it."""
+    note = PngInfo()
+    note.add_text("Software", f"unbraid {__version__}")
+    return note
+
+
 def curves(vectors: NDArray[np.float32], side: int = 64) -> NDArray[np.uint8]:
-    """Each vector as a curve over its values, all on one scale."""
+    """Draw each vector as a curve over its values, all on one scale.
+
+    Args:
+        vectors: [n, value].
+        side: of a picture, in pixels.
+
+    Returns:
+        Pictures [n, side, side, 3].
+
+    Example:
+        >>> curves(np.zeros((2, 5), np.float32)).shape
+        (2, 64, 64, 3)
+    """
     low, high = float(vectors.min()), float(vectors.max())
     scale = (side - 5) / (high - low) if high > low else 0.0
     x = np.linspace(2, side - 3, vectors.shape[1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.errors import InputError, unknown
+from unbraid.util.seeds import label_stream
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def stratified_rows(
     """
     if count >= len(candidates):
         return candidates
-    random = np.random.default_rng(int.from_bytes(hashlib.blake2b(f"labels {seed}".encode()).digest()[:8], "little"))
+    random = label_stream(seed)
     strata = np.zeros(len(candidates), dtype=np.int64)
     for column, factor in zip(labels[candidates].T, info, strict=True):
         if factor.size == 0:

@@ -70,10 +70,19 @@ def row_weights(data: FactorData, weights: Weights) -> NDArray[np.float64]:
 
 
 def sample(data: FactorData, weights: Weights, *, size: int | None = None, seed: int = 0) -> FactorData:
-    """Observations drawn with replacement, each as often as its factors weigh; as many as there are unless told.
+    """Observations drawn with replacement, each as often as its factors weigh.
 
     Training on the sample is training under that joint distribution. Score on `data` itself: there the factors stay
     independent, as metrics assume.
+
+    Args:
+        data: the data set, with all labels of the factors that are named.
+        weights: for each factor, or group of factors, an array with a weight for each (combination of) value.
+        size: of the sample; as many as there are by default.
+        seed: of the draw.
+
+    Returns:
+        The sample, in memory.
     """
     chances = row_weights(data, weights)
     rows = np.random.default_rng(seed).choice(len(data), size or len(data), p=chances)

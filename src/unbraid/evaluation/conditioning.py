@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ from torch import Tensor
 from unbraid import metrics
 from unbraid.evaluation.measure import Measure, MeasureOptions
 from unbraid.metrics import Score
-from unbraid.runs.chain import Chain, drawn_z, flat, means, with_earlier_codes
+from unbraid.runs.chain import Chain, drawn_codes, drawn_z, flat, has_learned_prior, means, with_earlier_codes
 from unbraid.runs.codes import choose_rows
 from unbraid.runs.directory import RunDirectory
 from unbraid.training.batches import mix
@@ -21,7 +22,11 @@ ROWS = 10_000
 
 
 def conditioning_scores(run: RunDirectory, show: bool) -> dict[str, Score]:
-    """M1–M4 of the last stage against stage 1's codes; noise in place of y is N(0, 1), as in the paper."""
+    """M1–M4 of the last stage against stage 1's codes; noise in place of y is N(0, 1), as in the paper.
+
+    So is noise in place of z (M3), unless the stage has learned p(z | y): M3 is then with draws of that, and the
+    paper's is beside it, under `normal` in its details.
+    """
     rows = choose_rows(len(run.data), ROWS, run.plan.seed)
     chain, first = run.chain, Chain([run.stage(1)])
     torch.manual_seed(mix(run.plan.seed, "conditioning"))
@@ -37,13 +42,19 @@ def conditioning_scores(run: RunDirectory, show: bool) -> dict[str, Score]:
             codes[-1] |= drawn_z(chain.stages[-1], len(x))
         *_, y, restored = chain.decode(codes)
         noise = {key: torch.randn_like(value) for key, value in codes[-1].items()}
-        without_z = chain.decode([*codes[:-1], noise])[-1]
+        without_z = [chain.decode([*codes[:-1], noise])[-1]]
+        if has_learned_prior(chain.stages[-1]):
+            without_z.insert(0, chain.decode([*codes[:-1], drawn_codes(chain.stages[-1], len(x), y)])[-1])
         # A stage that starts from the codes in place of y is given noise in their place too.
         earlier = {key: torch.randn_like(value) for key, value in codes[-2].items()}
         without_y = chain.decode_last(with_earlier_codes(chain.stages[-1], codes[-1], earlier), torch.randn_like(y))
-        found.append([code(image) for image in (x, y, restored, without_z, without_y)])
+        found.append([code(image) for image in (x, y, restored, without_y, *without_z)])
     arrays = [np.concatenate(part) for part in zip(*found, strict=True)]
-    terms = metrics.conditioning(*arrays, seed=run.plan.seed)
+    of_x, of_y, of_restored, of_noise, *of_draws = arrays
+    terms = metrics.conditioning(of_x, of_y, of_restored, of_draws[0], of_noise, seed=run.plan.seed)
+    if len(of_draws) > 1:
+        normal = metrics.code_information(of_x, of_draws[1], seed=run.plan.seed, replicates=0).value
+        terms["M3"] = replace(terms["M3"], details={"z": "learned", "normal": normal, **terms["M3"].details})
     return {f"conditioning/{name}": score for name, score in terms.items()}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from unbraid.evaluation.registry import MEASURES
 from unbraid.evaluation.scores_file import kept_scores, write_scores
 from unbraid.evaluation.table import known_metrics, show_metric
 from unbraid.metrics import Score
-from unbraid.metrics.everything import failure
-from unbraid.metrics.keys import WITHOUT
+from unbraid.metrics.keys import MetricKey
+from unbraid.metrics.suite import failure
 from unbraid.runs.directory import RunDirectory
 from unbraid.util.lock import locked
 from unbraid.util.progress import Steps
@@ -71,7 +72,6 @@ def scored(run: RunDirectory, measure: Measure, names: Sequence[str], options: M
     twice = measure.reads_labels and run.chain.needs_labels and works_without_labels(run)
     entries: dict[str, Any] = {}
     for labels in (True, False) if twice else (True,):
-        prefix = "" if labels else WITHOUT
         try:
             found = measure.compute(run, names, options, labels)
         except InputError:  # something that the user can mend, such as a file that is not there
@@ -79,7 +79,8 @@ def scored(run: RunDirectory, measure: Measure, names: Sequence[str], options: M
         except Exception as error:
             found = {name: failure(error, run.plan.seed) for name in names}
         say_failures(found)
-        entries |= {f"{prefix}{key}": entry(score, measure) for key, score in found.items()}
+        for key, score in found.items():
+            entries[str(replace(MetricKey.parse(key), labels=labels))] = entry(score, measure)
     return entries
 
 
@@ -130,7 +131,7 @@ def measure_of(name: str, measures: Sequence[Measure] = MEASURES) -> Measure:
 
 def is_there(measure: Measure, name: str, results: Mapping[str, Any], options: MeasureOptions) -> bool:
     """Whether a score is computed already, as these options would have it."""
-    found = [score for key, score in results.items() if key == name or key.startswith(f"{name}/")]
+    found = [score for key, score in results.items() if MetricKey.parse(key).metric == name]
     whole = not any("error" in (score.get("details") or {}) for score in found)
     return bool(found) and whole and all(measure.is_current(score, options) for score in found)
 

@@ -94,7 +94,7 @@ def traversed_features(
     there are poses holds those of one identity.
     """
     torch.manual_seed(mix(seed, "identity"))
-    fixed = [draws_of(priors(stage).prior(identities)) for stage in chain.stages]
+    fixed, _ = chain.sample(identities)
     drawn = draws_of(priors(chain.stages[0]).prior(poses))
     moved = {key: drawn[key] for key in moved_groups(chain)}
     made = []

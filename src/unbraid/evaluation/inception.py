@@ -115,7 +115,7 @@ def cached_features(
     """Features of the data set's own images, kept beside the data."""
     key = digest([identity, run.data.fingerprint, rows.tolist()])
     path = cache.folder() / "features" / f"{key}.npy"
-    kept = cache.opened(path)
+    kept: NDArray[np.float32] | None = cache.open_array(path)
     if kept is not None and kept.ndim == 2 and len(kept) == len(rows):
         return kept
     found = features(network, run.data.observations[rows], "features of the data", show)

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from unbraid.core import Decodes, HasClasses
 from unbraid.evaluation.class_priors import class_pictures
 from unbraid.evaluation.evaluate import works_without_labels
-from unbraid.runs.chain import Chain, Codes, flat, means, unflat
+from unbraid.runs.chain import Chain, Codes, drawn_codes, flat, has_learned_prior, means, unflat
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.products import kept_arrays
@@ -46,6 +47,8 @@ def write_pictures(run: RunDirectory) -> Path:
         return path
     outputs = [as_stored(y) for y in run.chain.reconstruct(x, labels)]
     arrays |= {f"reconstruction/{number}": output for number, output in enumerate(outputs, 1)}
+    if has_learned_prior(run.chain.stages[-1]):
+        arrays["drawn"] = as_stored(drawn_detail(run.chain, x, labels))
     base = [means(q) for q in run.chain.encode(x[:1], labels[:1])]
     for stage in range(1, len(run.plan.stages) + 1):
         values = code_ranges(table, stage, STEPS)[:MOST_CODES]
@@ -61,6 +64,14 @@ def write_pictures(run: RunDirectory) -> Path:
 def lacks_classes(run: RunDirectory, arrays: Mapping[str, NDArray[Any]]) -> bool:
     """Whether these pictures were made before runs with classes showed them."""
     return isinstance(run.stage(1), HasClasses) and "classes/1/code" not in arrays
+
+
+@torch.inference_mode()
+def drawn_detail(chain: Chain, x: Tensor, labels: Tensor) -> Tensor:
+    """What the last stage makes of its y with z drawn from the p(z | y) that it has learned."""
+    codes = [means(q) for q in chain.encode(x, labels)]
+    y = chain.decode(codes)[-2]
+    return chain.decode([*codes[:-1], drawn_codes(chain.stages[-1], len(x), y)])[-1]
 
 
 def code_ranges(table: CodeTable, stage: int, steps: int) -> NDArray[np.float32]:

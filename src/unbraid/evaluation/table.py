@@ -13,7 +13,7 @@ from unbraid.core import HasLikelihood
 from unbraid.errors import InputError
 from unbraid.evaluation.measure import Measure, MeasureOptions
 from unbraid.metrics import Score
-from unbraid.metrics.everything import failure
+from unbraid.metrics.suite import failure
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
 from unbraid.training.batches import mix

@@ -103,7 +103,19 @@ __all__ = [
 
 
 def by_name(name: str, more: Sequence[type[MethodConfig]] = ()) -> type[MethodConfig]:
-    """The configuration class of a method, by its name on the command line; `more` are methods of your own."""
+    """The configuration class of a method, by its name on the command line.
+
+    Args:
+        name: as in `unbraid fit DATA --method NAME`.
+        more: methods of your own.
+
+    Returns:
+        The class.
+
+    Example:
+        >>> by_name("beta-tcvae").title
+        'β-TCVAE'
+    """
     known = {config.name: config for config in (*METHODS, *more)}
     if name not in known:
         raise unknown("method", name, known)
@@ -111,10 +123,27 @@ def by_name(name: str, more: Sequence[type[MethodConfig]] = ()) -> type[MethodCo
 
 
 def describe(config: MethodConfig) -> dict[str, Any]:
-    """A configuration as it stands in `config.json`."""
+    """A configuration as it stands in `config.json`.
+
+    Example:
+        >>> describe(BetaVAE(beta=8.0))["options"]["beta"]
+        8.0
+    """
     return {"method": config.name, "options": to_json(config)}
 
 
 def restore(description: Mapping[str, Any], more: Sequence[type[MethodConfig]] = ()) -> MethodConfig:
-    """The configuration that `describe` wrote down."""
+    """The configuration that `describe` wrote down.
+
+    Args:
+        description: what `describe` returned.
+        more: methods of your own.
+
+    Returns:
+        The configuration; an option that is not named keeps its default.
+
+    Example:
+        >>> restore(describe(BetaVAE(beta=8.0))) == BetaVAE(beta=8.0)
+        True
+    """
     return from_json(by_name(description["method"], more), description["options"])

@@ -15,7 +15,19 @@ from unbraid.nets.stacks import VECTOR_UNITS, scaled, upsampling
 class DecoderFromCodes(nn.Module):
     """p(x | c, z): c through a fully connected layer and the transposed convolutions, z through AdaIN.
 
-    With `concatenate`, z comes in beside c instead, and nothing is normalised.
+    Args:
+        shape: of x.
+        content: the number of codes c.
+        latents: the number of codes z.
+        width: fraction of the paper's units in every layer.
+        concatenate: z comes in beside c instead, and nothing is normalised.
+
+    Reference:
+        MS-VAE, appendix L.
+
+    Example:
+        >>> DecoderFromCodes((3, 16, 16), 4, 5, width=0.1)(torch.randn(2, 4), torch.randn(2, 5)).shape
+        torch.Size([2, 3, 16, 16])
     """
 
     def __init__(

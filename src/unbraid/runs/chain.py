@@ -10,7 +10,7 @@ from typing import TypeGuard
 import torch
 from torch import Tensor
 
-from unbraid.core import Condition, Decodes, Draws, Encodes, HasPrior, Method, Posterior
+from unbraid.core import Condition, Decodes, Draws, Encodes, HasPrior, LearnsPrior, Method, Posterior
 from unbraid.errors import InputError
 
 Codes = dict[str, Tensor]
@@ -71,10 +71,18 @@ class Chain:
         return decodes(self.stages[-1]).decode(codes, y)
 
     @torch.inference_mode()
-    def sample(self, n: int) -> tuple[list[Codes], list[Tensor]]:
-        """Codes of every stage drawn from their priors, and what each stage makes of them."""
-        codes = [draws_of(priors(stage).prior(n)) for stage in self.stages]
-        return codes, self.decode(codes)
+    def sample(self, n: int, *, learned: bool = True) -> tuple[list[Codes], list[Tensor]]:
+        """Codes of every stage drawn from their priors, and what each stage makes of them.
+
+        Later stages that have learned p(z | y) draw from it, or with `learned=False` from N(0, 1) as in the paper.
+        """
+        codes: list[Codes] = []
+        outputs: list[Tensor] = []
+        for stage in self.stages:
+            y = outputs[-1] if outputs else None
+            codes.append(drawn_codes(stage, n, y if learned else None))
+            outputs.append(decodes(stage).decode(with_earlier_codes(stage, codes[-1], codes[-2] if outputs else {}), y))
+        return codes, outputs
 
     @torch.inference_mode()
     def condition(self, x: Tensor, labels: Tensor | None, kind: Condition) -> tuple[Tensor, Tensor]:
@@ -145,6 +153,18 @@ def decodes(method: Method) -> Decodes:
 def drawn_z(stage: Method, n: int) -> Codes:
     """z of a stage that does not reconstruct, for n observations, from its prior."""
     return {"z": priors(stage).prior(n)["z"].rsample()}
+
+
+def has_learned_prior(stage: Method) -> bool:
+    """Whether the stage has a p(z | y) to draw from."""
+    return isinstance(stage, LearnsPrior) and stage.prior_rows > 0
+
+
+def drawn_codes(stage: Method, n: int, y: Tensor | None) -> Codes:
+    """Codes for n observations: given y [n, …], from p(z | y) if the stage has learned it, else from its prior."""
+    if y is not None and isinstance(stage, LearnsPrior) and stage.prior_rows > 0:
+        return stage.draw_given(y)
+    return draws_of(priors(stage).prior(n))
 
 
 def draws_of(posteriors: Mapping[str, Posterior]) -> Codes:

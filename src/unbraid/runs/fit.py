@@ -12,11 +12,11 @@ from typing import Any
 import torch
 
 from unbraid import methods
-from unbraid.cli.options import command_line
 from unbraid.core import HasTarget, Method, MethodConfig, build_method
 from unbraid.data.factor_data import FactorData
 from unbraid.errors import InputError
 from unbraid.runs import label_access
+from unbraid.runs.command_line import command_line
 from unbraid.runs.conditioning import stage_inputs
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.plan import differences, unfinished_schedules
@@ -26,6 +26,7 @@ from unbraid.training import checkpoint
 from unbraid.training.batches import BatchSource, TrainingData
 from unbraid.training.loop import Job, train
 from unbraid.training.machine import Machine, environment
+from unbraid.training.precision import with_precision
 from unbraid.util.files import check_folder, clean_partial, copy, file_digest, link, write_json
 from unbraid.util.lock import locked
 from unbraid.util.schema import to_json
@@ -135,11 +136,14 @@ def train_stage(run: RunDirectory, number: int, machine: Machine, *, show: bool 
     source = dataclasses.replace(source, data=target_data(run.data, config))
     job = Job(config, source, steps, run.plan.seed, run.plan.key(number), run.stage_folder(number))
     began = time.monotonic()
-    train(job, machine, show=show, title=title)
+    decided = with_precision(job, machine)
+    train(job, decided, show=show, title=title)
     tensors, _ = read_tensors(job.folder / checkpoint.WEIGHTS)
-    files = {checkpoint.WEIGHTS: {"sha256": file_digest(job.folder / checkpoint.WEIGHTS)}}
-    facts = {"seconds": time.monotonic() - began, "parameters": sum(t.numel() for t in tensors.values())}
-    write_record(run, number, **facts, files=files)
+    # Codes that are kept to draw from are no parameters.
+    parameters = sum(tensor.numel() for name, tensor in tensors.items() if not name.startswith("learned_prior."))
+    facts: dict[str, Any] = {"precision": decided.precision} if decided != machine else {}
+    facts |= {"files": {checkpoint.WEIGHTS: {"sha256": file_digest(job.folder / checkpoint.WEIGHTS)}}}
+    write_record(run, number, seconds=time.monotonic() - began, parameters=parameters, **facts)
     checkpoint.discard(job.folder)
 
 
@@ -170,7 +174,7 @@ def reuse(run: RunDirectory, number: int) -> bool:
         except (InputError, OSError) as error:
             _log.warning("%s is not reused: %s", path.parent, error)
             continue
-        facts = {name: record[name] for name in ("seconds", "parameters")}
+        facts = {name: record[name] for name in ("seconds", "parameters", "precision") if name in record}
         write_record(run, number, **facts, files=files, reused_from=path.parent.parent.name)
         _log.info("stage %d is the one of %s: reused", number, path.parent.parent)
         return True

@@ -14,21 +14,9 @@ from unbraid.core import Draws, HasTarget, LaterStage, MethodConfig
 from unbraid.data.factor_data import FactorData
 from unbraid.data.label_budget import LabelBudget, LabelPlan
 from unbraid.errors import InputError, unknown
-from unbraid.util.schema import digest, to_json, typed
+from unbraid.util.schema import check_bounds, digest, to_json, typed
 
 FORMAT = 1
-# Options by what their numbers can be; those of methods of your own are free unless they have these names.
-COUNTS = (
-    *("latents", "residual_latents", "class_latents", "components", "batch_size", "label_batch_size", "draws"),
-    *("prior_units", "critic_units", "transforms", "em_iterations"),
-)
-POSITIVE = ("width", "scale", "label_scale", "temperature")
-WEIGHTS = (
-    *("alpha", "beta", "gamma", "gamma_u", "gamma_z", "gamma_c", "gamma_h", "gamma_bc", "tolerance", "attention_gain"),
-    *("capacity", "capacity_u", "capacity_z", "discrete_capacity", "critic_width", "diagonal", "off_diagonal"),
-    *("critic_layers", "layers", "depth", "em_rows"),
-)
-WEIGHT_ENDS = ("_steps", "_weight")
 
 
 @dataclass(frozen=True)
@@ -70,7 +58,7 @@ class Plan:
             if not config.conditional:
                 raise InputError(f"{config.name} cannot follow another stage: it does not use what that stage makes.")
         for config in configs:
-            check_numbers(config)
+            check_bounds(config)
             check_target(config, data)
         for earlier, later in pairwise(configs):
             check_condition(earlier, later)
@@ -118,21 +106,6 @@ def label_plan(data: FactorData, configs: Sequence[MethodConfig], budget: LabelB
     return None
 
 
-def check_numbers(config: MethodConfig) -> None:
-    """Sizes must be at least one, widths positive, weights and schedules not negative."""
-    for field in dataclasses.fields(config):
-        name, number = field.name, getattr(config, field.name)
-        if isinstance(number, bool) or not isinstance(number, int | float):
-            continue
-        place = f"--{typed(name)} of {config.name}"
-        if name in COUNTS and number < 1:
-            raise InputError(f"{place} must be at least 1, not {number}.")
-        if name in POSITIVE and not number > 0:
-            raise InputError(f"{place} must be greater than 0, not {number:g}.")
-        if (name in WEIGHTS or name.endswith(WEIGHT_ENDS)) and not number >= 0:
-            raise InputError(f"{place} must be at least 0, not {number:g}.")
-
-
 def check_target(config: MethodConfig, data: FactorData) -> None:
     """What a stage is to predict must be there."""
     if not isinstance(config, HasTarget) or not config.target or config.target in data.targets:
@@ -146,6 +119,8 @@ def check_condition(earlier: MethodConfig, later: MethodConfig) -> None:
     """A stage that is to be given draws of observations needs one that can draw them."""
     if not isinstance(later, LaterStage) or later.condition != "observation":
         return
+    if getattr(earlier, "likelihood", "") == "gaussian-optimal":
+        raise InputError(f"{earlier.name} keeps no scale to draw with: choose --1.likelihood gaussian and a --1.scale.")
     try:
         made = get_type_hints(type(earlier).build).get("return")
     except NameError:  # an annotation that only a type checker can resolve

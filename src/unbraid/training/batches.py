@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,15 +17,23 @@ from unbraid.data import cache
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.data.label_budget import labelled_rows, shares
 from unbraid.errors import InputError
-
-
-def mix(*parts: int | str) -> int:
-    """A seed for each purpose from the run's seed and the purpose's name or number."""
-    return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest(), "little")
+from unbraid.util.seeds import mix as mix
 
 
 def as_network_input(observations: Tensor, device: torch.device) -> Tensor:
-    """Stored rows as networks see them: images [b, h, w, c] of bytes become [b, c, h, w] in [0, 1], channels-last."""
+    """Stored rows as networks see them.
+
+    Args:
+        observations: images [b, height, width, channel] of bytes, or vectors [b, value].
+        device: where they are needed.
+
+    Returns:
+        Images [b, channel, height, width] in [0, 1], channels-last; vectors as floats.
+
+    Example:
+        >>> as_network_input(torch.full((2, 8, 8, 3), 255, dtype=torch.uint8), torch.device("cpu"))[0, 0, 0, 0].item()
+        1.0
+    """
     moved = observations.to(device, non_blocking=True)
     if moved.ndim == 4:
         return moved.permute(0, 3, 1, 2).float().div_(255)
@@ -34,7 +41,18 @@ def as_network_input(observations: Tensor, device: torch.device) -> Tensor:
 
 
 def as_stored(values: Tensor) -> NDArray[np.uint8] | NDArray[np.float32]:
-    """The inverse of `as_network_input`, rounded to bytes for images."""
+    """The inverse of `as_network_input`, rounded to bytes for images.
+
+    Args:
+        values: [b, channel, height, width] in [0, 1], or [b, value].
+
+    Returns:
+        [b, height, width, channel] of bytes, or [b, value] of floats.
+
+    Example:
+        >>> as_stored(torch.full((2, 3, 8, 8), 0.2)).shape, int(as_stored(torch.full((1, 1, 1, 1), 0.2)).item())
+        ((2, 8, 8, 3), 51)
+    """
     if values.ndim == 4:
         return values.clamp(0, 1).mul(255).round().to(torch.uint8).permute(0, 2, 3, 1).cpu().numpy()
     return values.float().cpu().numpy()
@@ -134,6 +152,16 @@ class BatchSource:
         """Every observation once, in order: the same for every process of a group."""
         for rows in torch.arange(self.size).split(batch_size):
             yield as_network_input(_pick(self.x, rows), self.device)
+
+    def some_rows_with_y(self, most: int, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """At most so many of the rows that are trained on, chosen by the seed, each with its first y."""
+        assert self.y is not None, "only later stages have y"
+        rows = self.rows["train"]
+        if len(rows) > most:
+            generator = torch.Generator().manual_seed(mix(self.seed, "some rows"))
+            rows = rows[torch.randperm(len(rows), generator=generator)[:most].sort().values]
+        for part in rows.split(batch_size):
+            yield as_network_input(_pick(self.x, part), self.device), as_network_input(_pick(self.y, part), self.device)
 
     def _index(self, update: str, stream: str, batch_size: int, draw: int) -> Tensor:
         if stream == "half-labelled":

@@ -27,20 +27,36 @@ class HasOptimizer(Protocol):
     optimizer: torch.optim.Adam
 
 
-def save(folder: Path, key: str, method: Method, players: Sequence[HasOptimizer], step: int) -> None:
-    """Write weights and optimisers after `step` steps; the two newest checkpoints are kept."""
+class HasAverage(Protocol):
+    """A running average of weights, by their names; empty where none is kept."""
+
+    weights: dict[str, Tensor]
+
+
+def save(
+    folder: Path,
+    key: str,
+    method: Method,
+    optimizers: Sequence[HasOptimizer],
+    step: int,
+    average: HasAverage | None = None,
+) -> None:
+    """Write weights, their average and optimisers after `step` steps; the two newest checkpoints are kept."""
     tensors = {f"method/{name}": tensor for name, tensor in method.state_dict().items()}
-    for number, player in enumerate(players):
-        for name, parameter in zip(player.names, player.parameters, strict=True):
-            for part, value in player.optimizer.state.get(parameter, {}).items():
+    tensors |= {f"average/{name}": tensor for name, tensor in (average.weights if average else {}).items()}
+    for number, optimizer in enumerate(optimizers):
+        for name, parameter in zip(optimizer.names, optimizer.parameters, strict=True):
+            for part, value in optimizer.optimizer.state.get(parameter, {}).items():
                 tensors[f"optimizer/{number}/{part}/{name}"] = value
     write_tensors(folder / f"checkpoint-{step:09d}.safetensors", tensors, {"key": key, "step": str(step)})
     for old in newest_first(folder)[KEPT:]:
         old.unlink(missing_ok=True)
 
 
-def load(folder: Path, key: str, method: Method, players: Sequence[HasOptimizer]) -> int:
-    """Take up the newest complete checkpoint of this job; the number of steps that it has behind it, or 0."""
+def load(
+    folder: Path, key: str, method: Method, optimizers: Sequence[HasOptimizer], average: HasAverage | None = None
+) -> int:
+    """Load the newest complete checkpoint of this job; returns the number of steps done, or 0."""
     for path in newest_first(folder):
         try:
             tensors, metadata = read_tensors(path)
@@ -53,8 +69,10 @@ def load(folder: Path, key: str, method: Method, players: Sequence[HasOptimizer]
             _log.warning("%r is not a checkpoint of this method. The one before it is used.", str(path))
             continue
         method.load_state_dict(_part(tensors, "method/"))
-        for number, player in enumerate(players):
-            _load_optimizer(player, _part(tensors, f"optimizer/{number}/"))
+        for number, optimizer in enumerate(optimizers):
+            _load_optimizer(optimizer, _part(tensors, f"optimizer/{number}/"))
+        for name, mean in (average.weights if average else {}).items():
+            mean.copy_(tensors[f"average/{name}"])
         _log.info("going on from step %s (%s)", metadata["step"], path.name)
         return int(metadata["step"])
     return 0
@@ -95,7 +113,7 @@ def kept(folder: Path) -> dict[int, Path]:
 
 
 def newest_first(folder: Path) -> list[Path]:
-    """The checkpoints of a folder."""
+    """The checkpoints of a folder, the newest first."""
     return sorted(folder.glob("checkpoint-*.safetensors"), reverse=True)
 
 
@@ -103,8 +121,8 @@ def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
-def _load_optimizer(player: HasOptimizer, state: dict[str, Tensor]) -> None:
-    for name, parameter in zip(player.names, player.parameters, strict=True):
+def _load_optimizer(optimizer: HasOptimizer, state: dict[str, Tensor]) -> None:
+    for name, parameter in zip(optimizer.names, optimizer.parameters, strict=True):
         # Fused Adam walks through memory, so moments must be laid out as the weights are (channels-last, say);
         # files hold them in plain order.
         loaded = {
@@ -113,7 +131,7 @@ def _load_optimizer(player: HasOptimizer, state: dict[str, Tensor]) -> None:
             if f"{part}/{name}" in state
         }
         if loaded:
-            player.optimizer.state[parameter] = loaded
+            optimizer.optimizer.state[parameter] = loaded
 
 
 def _like(parameter: nn.Parameter, value: Tensor) -> Tensor:

@@ -18,16 +18,19 @@ import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
-from unbraid.core import Method, MethodConfig, Prepares, Terms, Update, build_method
+from unbraid.core import LearnsPrior, Method, MethodConfig, Prepares, Terms, Update, build_method
 from unbraid.errors import InputError, Interrupted
 from unbraid.training import checkpoint
-from unbraid.training.batches import BatchSource, TrainingData, mix
+from unbraid.training.averaging import WeightAverage
+from unbraid.training.batches import BatchSource, TrainingData
 from unbraid.training.log import Log, log_interval
 from unbraid.training.machine import Machine, launch
 from unbraid.util.allocator import keep_freed_memory
 from unbraid.util.progress import Steps
+from unbraid.util.seeds import mix
 
 PREPARE_BATCH = 1024
+PRIOR_BATCH = 256
 
 
 @dataclass(frozen=True)
@@ -38,15 +41,15 @@ class Job:
     data: TrainingData
     steps: int
     seed: int
-    key: str  # identifies the job: a checkpoint of another one is never taken up
+    key: str  # identifies the job: a checkpoint of another one is never loaded
     folder: Path
 
 
-class Player:
-    """One update with its parameters and optimiser."""
+class UpdateOptimizer:
+    """An update's optimiser and the parameters that it trains."""
 
     def __init__(self, update: Update, method: Method, fabric: Fabric) -> None:
-        self.update = update
+        self.update, self.module = update, method
         self.names, self.parameters = named_parameters(method, update)
         settings = update.optimizer
         self.optimizer = torch.optim.Adam(
@@ -54,10 +57,10 @@ class Player:
         )
         self.stepper = cast(torch.optim.Optimizer, fabric.setup_optimizers(self.optimizer))
 
-    def slow(self, progress: float) -> None:
-        """Set the learning rate for this part of training, 0 to 1."""
+    def set_learning_rate(self, step: int, steps: int) -> None:
+        """Set the learning rate for `step`, counted from 0, of `steps` steps."""
         for group in self.optimizer.param_groups:
-            group["lr"] = self.update.optimizer.rate(progress)
+            group["lr"] = self.update.optimizer.rate(step / steps, step)
 
     def step(self, fabric: Fabric, terms: Terms) -> None:
         """Back-propagate into this update's parameters and no others, and step."""
@@ -65,15 +68,19 @@ class Player:
         fabric.backward(terms.total, inputs=self.parameters)
         if fabric.world_size > 1:
             average_gradients(fabric, self.parameters)
+        if self.update.optimizer.clip:
+            # An infinite gradient is not an error here: half precision meets it and skips the step.
+            longest = self.update.optimizer.clip
+            fabric.clip_gradients(self.module, self.stepper, max_norm=longest, error_if_nonfinite=False)
         self.stepper.step()
 
 
 def train(job: Job, machine: Machine, *, show: bool = True, title: str = "") -> None:
-    """Train a stage and write its `weights.safetensors`; what an earlier call left unfinished is taken up.
+    """Train a stage and write its `weights.safetensors`; an unfinished earlier call is resumed.
 
-    Checkpoints stay until the caller has written down that the stage is finished (`checkpoint.discard`).
+    Checkpoints stay until the caller has recorded that the stage is finished (`checkpoint.discard`).
 
-    With several devices each is a process of its own; what they make reaches the caller through the folder.
+    With several devices each is a process of its own; the caller finds the results in the folder.
     """
     strategy = "ddp_spawn" if machine.devices > 1 else "auto"
     fabric = Fabric(
@@ -95,11 +102,12 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
     if fabric.device.type == "cpu":
         keep_freed_memory()
     method = build(job, fabric.device)
-    players = [Player(update, method, fabric) for update in method.updates()]
+    optimizers = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
     source = BatchSource(
         job.data, seed=job.seed, device=fabric.device, rank=fabric.global_rank, world=fabric.world_size
     )
-    start = checkpoint.load(job.folder, job.key, method, players)
+    average = WeightAverage(method, job.config.average)
+    start = checkpoint.load(job.folder, job.key, method, optimizers, average)
     if start == 0 and isinstance(method, Prepares):
         torch.manual_seed(mix(job.seed, "prepare"))
         method.prepare(source.all_rows(PREPARE_BATCH))
@@ -111,30 +119,45 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
     ):
         saved = time.monotonic()
         for step in range(start, job.steps):
-            for player in players:
-                player.slow(step / job.steps)
+            for optimizer in optimizers:
+                optimizer.set_learning_rate(step, job.steps)
             logged = (step + 1) % log_interval(job.steps) == 0 or step == 0
-            figures = training_step(fabric, method, players, source, job.seed, step, figures=logged)
+            figures = training_step(fabric, method, optimizers, source, job.seed, step, figures=logged)
             if figures:
                 log.line(step + 1, figures)
                 source.release()
             bar.advance(step + 1, {name.split("/")[-1]: value for name, value in figures.items()} if figures else None)
+            average.update(step)
             if leader and step + 1 in machine.keep:
-                checkpoint.keep(job.folder, job.key, method, step + 1)
+                with average.in_place():
+                    checkpoint.keep(job.folder, job.key, method, step + 1)
             if stop.is_set() and step + 1 < job.steps:
-                checkpoint.save(job.folder, job.key, method, players, step + 1)
+                checkpoint.save(job.folder, job.key, method, optimizers, step + 1, average)
                 raise Interrupted(f"stopped at step {step + 1} of {job.steps}; repeat the command to go on from there.")
             if leader and time.monotonic() - saved > machine.checkpoint_seconds:
-                checkpoint.save(job.folder, job.key, method, players, step + 1)
+                checkpoint.save(job.folder, job.key, method, optimizers, step + 1, average)
                 saved = time.monotonic()
     if leader:
+        average.put_in_place()
+        learn_prior(method, source, job.seed)
         checkpoint.finish(job.folder, job.key, method)
+
+
+def learn_prior(method: Method, source: BatchSource, seed: int) -> None:
+    """The last step of a stage that learns p(z | y). It needs seconds, so a killed run does it again from the start."""
+    if isinstance(method, LearnsPrior) and method.prior_rows:
+        torch.manual_seed(mix(seed, "prior"))
+        was_training = method.training
+        method.eval()
+        with torch.no_grad():
+            method.fit_prior(source.some_rows_with_y(method.prior_rows, PRIOR_BATCH))
+        method.train(was_training)
 
 
 def training_step(
     fabric: Fabric,
     method: Method,
-    players: list[Player],
+    optimizers: list[UpdateOptimizer],
     source: BatchSource,
     seed: int,
     step: int,
@@ -143,8 +166,8 @@ def training_step(
 ) -> dict[str, float]:
     """One step of every update. A pure function of weights, optimisers, seed and step: nothing else is remembered."""
     values: dict[str, float] = {}
-    for player in players:
-        update = player.update
+    for optimizer in optimizers:
+        update = optimizer.update
         for repeat in range(update.repeats):
             draw = step * update.repeats + repeat
             batch = source.batch(update.name, update.stream, update.batch_size, draw)
@@ -154,7 +177,7 @@ def training_step(
             if figures and repeat == update.repeats - 1:
                 values |= {f"{update.name}/{name}": value for name, value in terms.values().items()}
                 check_finite(values, step)
-            player.step(fabric, terms)
+            optimizer.step(fabric, terms)
     return values
 
 
@@ -197,7 +220,7 @@ def average_gradients(fabric: Fabric, parameters: list[nn.Parameter]) -> None:
 
 
 def check_finite(values: dict[str, float], step: int) -> None:
-    """Stop where a loss has left the real numbers: more steps would only hide where it happened."""
+    """Stop where a loss is not finite: more steps would only hide where it happened."""
     for name, value in values.items():
         if not math.isfinite(value):
             raise InputError(

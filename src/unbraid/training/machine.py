@@ -1,4 +1,4 @@
-"""Where to compute, and what with."""
+"""Where to compute (device, processes, precision), and what a run was made with."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ ACCELERATORS = ("auto", "cpu", "gpu", "cuda", "mps")
 PRECISIONS = (
     *("32-true", "16-mixed", "bf16-mixed", "16-true", "bf16-true", "64-true", "32", "16", "bf16", "64"),
     *("transformer-engine", "transformer-engine-float16"),
+    "auto",  # measured at the first steps
 )
 
 
@@ -37,7 +38,7 @@ class Machine:
     keep: tuple[int, ...] = ()  # steps after which a copy of the weights is kept, for curves over training
 
     def __post_init__(self) -> None:
-        """Refuse what no machine is, and what this one has not."""
+        """Validate settings against PyTorch and this machine."""
         if self.accelerator not in ACCELERATORS:
             raise unknown("device", self.accelerator, ACCELERATORS)
         if not is_there(self.accelerator):
@@ -57,7 +58,7 @@ def is_there(accelerator: str) -> bool:
 
 
 def environment(machine: Machine) -> dict[str, Any]:
-    """What the run was made with."""
+    """Versions of the software, the system and the settings that a run was made with."""
     return {
         "unbraid": __version__,
         "python": platform.python_version(),
@@ -70,7 +71,7 @@ def environment(machine: Machine) -> dict[str, Any]:
 
 
 def launch(fabric: Fabric, function: Callable[[Fabric], None]) -> None:
-    """Run a function in every process of the group. Each reads the calling script again before it begins."""
+    """Run a function in every process of the group. Each process runs the calling script once more first."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         sys.exit(READS_AGAIN)  # the script has come here while it is read again
     try:

@@ -1,1 +1,1 @@
-"""What every room uses: schemas, files, tensors on disk, progress, seeds, the allocator."""
+"""What every part uses: schemas, files, tensors on disk, progress, seeds, the allocator."""

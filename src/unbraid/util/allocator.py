@@ -1,4 +1,4 @@
-"""Keep what was freed: the memory that a training step frees is the memory that the next one asks for."""
+"""The C allocator: keep freed memory, because a training step asks for what the last one freed."""
 
 from __future__ import annotations
 

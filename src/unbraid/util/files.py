@@ -1,4 +1,4 @@
-"""Files that are either complete or not there. Nothing here needs torch."""
+"""Files that are either complete or absent. Nothing here needs torch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SECONDS_IN_A_DAY = 24 * 3600
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a file where a folder is to be."""
+    """Refuse a file where a folder is needed."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"--out {str(folder)!r} is a file: name a folder.")
 
@@ -60,7 +60,7 @@ def clean_partial(folder: Path, name: str = "*") -> None:
 
 @contextmanager
 def complete_file(path: Path) -> Iterator[Path]:
-    """The same for a file of a run: a full disk or a missing permission is said in a sentence."""
+    """`part_file` for a file of a run: a full disk or a missing permission becomes one sentence."""
     try:
         with part_file(path) as place:
             yield place
@@ -90,7 +90,14 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write JSON that people can read; NumPy numbers and arrays become plain ones."""
+    """Write JSON that people can read; NumPy numbers and arrays become plain ones.
+
+    Example:
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_json(Path(folder) / "a.json", {"x": np.arange(2)})
+        ...     read_json(Path(folder) / "a.json")
+        {'x': [0, 1]}
+    """
     write_text(path, json.dumps(value, indent=1, ensure_ascii=False, default=_plain) + "\n")
 
 

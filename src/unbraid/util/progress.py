@@ -74,7 +74,12 @@ class Steps:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say them: 7 s, 3 min 20 s, 2 h 5 min."""
+    """Seconds as people say them.
+
+    Example:
+        >>> duration(7), duration(200), duration(7500)
+        ('7 s', '3 min 20 s', '2 h 5 min')
+    """
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -16,7 +16,7 @@ def test_nearly_all_real_images_are_drawn_bit_by_bit(real_data):
     same = np.zeros(len(rows), bool)
     for number in np.unique(pose):
         shape, scale, angle = np.unravel_index(number, (3, 6, 40))
-        outline = sprites.outline(int(shape), sprites.SCALES[scale], sprites.ANGLES[angle])
+        outline = sprites.outline(int(shape), float(sprites.SCALES[scale]), float(sprites.ANGLES[angle]))
         drawn = sprites.pixels(sprites.rows(outline, sprites.CENTRES, sprites.CENTRES))[..., 0]
         here = np.flatnonzero(pose == number)
         same[here] = (drawn[position[here]] == images[here] * 255).all((1, 2))

@@ -40,7 +40,7 @@ def test_nested_folders_are_classes(tmp_path):
 def test_the_call_can_be_repeated_from_its_record(tmp_path):
     picture(tmp_path / "photos" / "1.png", (20, 10))
     data = ud.load(tmp_path / "photos", resize=[4, 4], channels=1)
-    arguments = json.loads(json.dumps(dict(data.arguments)))
+    arguments = json.loads(json.dumps(data.arguments))
     again = ud.load(data.name, **arguments)
     assert again.fingerprint == data.fingerprint
     np.testing.assert_array_equal(again.observations, data.observations)

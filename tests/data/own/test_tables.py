@@ -56,7 +56,7 @@ def test_measurements_are_standardised_and_remember_how(tmp_path):
     assert data.shape == (2,)
     np.testing.assert_allclose(data.observations.mean(0), 0, atol=1e-6)
     np.testing.assert_allclose(data.observations.std(0), 1, rtol=1e-6)
-    record = json.loads(json.dumps(dict(data.arguments)))
+    record = json.loads(json.dumps(data.arguments))
     np.testing.assert_allclose(record["standardize"]["mean"], [2, 30])
     again = ud.load(data.name, **record)
     np.testing.assert_array_equal(again.observations, data.observations)

@@ -6,6 +6,7 @@ import hashlib
 import socket
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import pytest
 
@@ -75,7 +76,7 @@ def serve():
 
 
 def remote(*urls, content=CONTENT, **fields):
-    given = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()} | fields
+    given: dict[str, Any] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()} | fields
     return RemoteFile("file.bin", urls, **given)
 
 
@@ -165,7 +166,7 @@ def test_no_space_is_known_before_and_noticed_during(serve, tmp_path, monkeypatc
 
     server = serve()
     with monkeypatch.context() as patch:
-        patch.setattr(download.shutil, "disk_usage", lambda path: Full)
+        patch.setattr("shutil.disk_usage", lambda path: Full)
         with pytest.raises(InputError, match="UNBRAID_DATA"):
             fetch(remote(server.url), tmp_path)
     assert left(tmp_path) == []

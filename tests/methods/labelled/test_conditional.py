@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ DATA = small_images()
 SPEC = TrainingData(DATA, DATA.factors).spec
 
 
-def build(config: MethodConfig, spec: DataSpec = SPEC) -> torch.nn.Module:
+def build(config: MethodConfig, spec: DataSpec = SPEC) -> Any:
     torch.manual_seed(0)
     return config.build(spec)
 

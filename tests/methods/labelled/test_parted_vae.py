@@ -1,6 +1,7 @@
 """PartedVAE: what its parts see, what its steps change, and how it is used."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ DATA = small_images()
 SPEC = TrainingData(DATA, DATA.factors).spec
 
 
-def model(spec: DataSpec = SPEC, **options: object) -> PartedVAEModel:
+def model(spec: DataSpec = SPEC, **options: Any) -> PartedVAEModel:
     torch.manual_seed(0)
     return methods.PartedVAE(width=0.1, **options).build(spec)
 
@@ -67,7 +68,7 @@ def test_z_does_not_know_the_class() -> None:
     method = model()
     with torch.no_grad():
         before = method.encode(batch().x)["z"].mean
-        method.classifier.head.bias += torch.randn(7) * 50
+        method.classifier.head.bias.add_(torch.randn(7) * 50)
         torch.testing.assert_close(method.encode(batch().x)["z"].mean, before)
 
 
@@ -191,5 +192,6 @@ def test_a_few_steps_on_few_labels_make_a_classifier(tmp_path: Path) -> None:
     config = methods.PartedVAE(width=0.2, attention_steps=10)
     run = ub.fit(DATA, config, steps=60, labels=24, out=tmp_path / "run", show=False)
     with torch.no_grad():
-        place = run.stage(1).classify(run.observations(np.arange(48)))[0].argmax(1).numpy()
+        method: Any = run.stage(1)
+        place = method.classify(run.observations(np.arange(48)))[0].argmax(1).numpy()
     assert (place == DATA.factors[:, 0]).mean() > 0.8

@@ -10,6 +10,7 @@ from unbraid import methods
 from unbraid.api import fit
 from unbraid.core import Batch, DataSpec
 from unbraid.data.factor_data import FactorData
+from unbraid.methods.staged.gaussian_mixture import GaussianMixtureModel
 from unbraid.methods.staged.ms_flow import log_density
 from unbraid.ops import logit_space
 from unbraid.runs.chain import Chain
@@ -18,7 +19,7 @@ from unbraid.training.contract import small_images
 PLANE = DataSpec((2,), 100)
 
 
-def mixture(components: int = 3) -> methods.staged.gaussian_mixture.GaussianMixtureModel:
+def mixture(components: int = 3) -> GaussianMixtureModel:
     torch.manual_seed(0)
     model = methods.GaussianMixture(components=components).build(PLANE)
     with torch.no_grad():
@@ -110,7 +111,9 @@ def test_em_finds_separate_clusters_and_the_flow_leaves_them_alone(tmp_path) -> 
     )
     codes = run.encode(show=False).codes
     assert all(len(np.unique(codes[labels == k].argmax(1))) == 1 for k in range(3))
-    found = run.stage(1).means[torch.from_numpy(codes.argmax(1))].numpy()
+    fitted = run.stage(1)
+    assert isinstance(fitted, GaussianMixtureModel)
+    found = fitted.means[torch.from_numpy(codes.argmax(1))].numpy()
     assert np.abs(found - centres[labels]).max() < 0.5
     assert np.isfinite(run.reconstruct(x)[1]).all()
     assert run.report().is_file()

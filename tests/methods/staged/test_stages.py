@@ -1,6 +1,7 @@
 """Stages: what flows between them, and what must not."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from unbraid.api import Run, fit
 from unbraid.core import Batch, DataSpec, LaterStage, MethodConfig
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.errors import InputError
-from unbraid.methods.staged.jacobian import cross_covariance
+from unbraid.methods.staged.jacobian import JacobianSupervisionModel, cross_covariance
 from unbraid.nets.adain import AdainMaps, adain
 from unbraid.runs.chain import Chain
 from unbraid.runs.conditioning import stage_inputs
@@ -20,7 +21,7 @@ from unbraid.training.batches import BatchSource
 from unbraid.training.contract import check_method
 
 SPEC = DataSpec((3, 16, 16), 48)
-SMALL = {"width": 0.1}
+SMALL: dict[str, Any] = {"width": 0.1}
 TRACES = DataSpec((20,), 40)
 
 
@@ -39,7 +40,7 @@ def traces() -> FactorData:
 
 
 def three_stages() -> list[MethodConfig]:
-    common = {"likelihood": "gaussian", "scale": 0.1, "width": 0.1}
+    common: dict[str, Any] = {"likelihood": "gaussian", "scale": 0.1, "width": 0.1}
     return [
         methods.Controls(factors=("length",), target="y0", **common),
         methods.MSControls(factors=("damping",), target="y1", **common),
@@ -144,9 +145,11 @@ def test_y_is_drawn_as_often_as_asked_and_codes_go_with_it(squares, tmp_path) ->
     run = fit(squares, stages, steps=2, out=tmp_path / "run", show=False)
     y, codes = stage_inputs(run, 2, show=False)
     assert y.shape == (3 * 48, 16, 16, 3)
+    assert codes is not None
     assert codes.shape == (3 * 48, 2)
     assert not np.array_equal(codes[:48], codes[48:96])
-    made = run.stage(1).decode({"z": torch.from_numpy(codes[:5])})
+    first: Any = run.stage(1)
+    made = first.decode({"z": torch.from_numpy(codes[:5])})
     np.testing.assert_allclose(made.mul(255).round().permute(0, 2, 3, 1).numpy(), y[:5], atol=1)
 
 
@@ -164,7 +167,7 @@ def test_every_later_stage_shares_how_y_is_made() -> None:
 
 def test_z_has_no_way_but_adain() -> None:
     torch.manual_seed(0)
-    net = AdainMaps((3, 16, 16), 4, 0.1)
+    net: Any = AdainMaps((3, 16, 16), 4, 0.1)
     y, z = torch.rand(2, 3, 16, 16), torch.randn(2, 4)
     assert not torch.equal(net(y, z), net(y, -z))
     nn.init.zeros_(net.styles.styles.weight)
@@ -173,7 +176,8 @@ def test_z_has_no_way_but_adain() -> None:
 
 def test_styles_of_places_tell_places_apart() -> None:
     torch.manual_seed(0)
-    net, y, z = AdainMaps((3, 16, 16), 4, 0.1, placed=True), torch.rand(2, 3, 16, 16), torch.randn(2, 4)
+    net: Any = AdainMaps((3, 16, 16), 4, 0.1, placed=True)
+    y, z = torch.rand(2, 3, 16, 16), torch.randn(2, 4)
     scale, shift = net.styles(z)[0]
     assert scale.shape == (2, 6, 8, 8)
     assert torch.equal(adain(torch.ones_like(scale), scale, shift), shift), "all else was the same all over"
@@ -200,12 +204,12 @@ def test_generator_of_ms_gan_never_looks_at_the_batch(shape: tuple[int, ...]) ->
     assert any(isinstance(m, nn.modules.batchnorm._BatchNorm) for m in baseline.generator.modules())
 
 
-def student() -> methods.staged.jacobian.JacobianSupervisionModel:
+def student() -> JacobianSupervisionModel:
     return methods.JacobianSupervision(latents=1, width=0.1).build(DataSpec((6,), 40, codes=2))
 
 
 def test_no_penalty_where_student_and_teacher_have_the_same_jacobian() -> None:
-    model = student()
+    model: Any = student()
     teacher = nn.Linear(2, 6)
     # D(c, z) = A·c + B·z + b: adding z changes nothing about how c moves the output.
     extra = nn.Linear(1, 6)

@@ -1,5 +1,7 @@
 """The factorial flow prior: identity, densities, and the ablations."""
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -96,7 +98,8 @@ def test_weights_of_zero_take_a_term_out(config: type[BetaTCVAE | FlowBetaTCVAE]
     full = config(width=0.1, alpha=1.0, beta=1.0, gamma=1.0).build(SPEC)
     totals = {}
     for name, options in (("all", {}), ("alpha", {"alpha": 0.0}), ("gamma", {"gamma": 0.0}), ("beta", {"beta": 0.0})):
-        method = config(width=0.1, **({"alpha": 1.0, "beta": 1.0, "gamma": 1.0} | options)).build(SPEC)
+        weights: dict[str, Any] = {"alpha": 1.0, "beta": 1.0, "gamma": 1.0} | options
+        method = config(width=0.1, **weights).build(SPEC)
         method.load_state_dict(full.state_dict())
         torch.manual_seed(2)
         terms = method.loss(batch(), 0)

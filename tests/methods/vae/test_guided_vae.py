@@ -1,5 +1,7 @@
 """Guidance: a linear decoder that finds principal components, and labels that are excited in one latent only."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -79,7 +81,8 @@ def test_a_classifier_in_doubt_costs_the_least() -> None:
             p.zero_()
     doubt = method.excitation_loss(batch(), 0).values()["inhibition"]
     with torch.no_grad():
-        method.inhibiting[0][-1].bias[0] = 3.0
+        inhibiting: Any = method.inhibiting
+        inhibiting[0][-1].bias[0] = 3.0
     assert method.excitation_loss(batch(), 0).values()["inhibition"] > doubt
     assert doubt == pytest.approx(np.log(4) + np.log(3), rel=1e-5)
 
@@ -91,8 +94,8 @@ def test_only_labelled_observations_excite_and_inhibit() -> None:
 
 
 def test_what_cannot_work_is_refused_by_name() -> None:
-    with pytest.raises(InputError, match="deformation"):
-        GuidedVAE(deformation=5).build(SPEC)
+    with pytest.raises(InputError, match="--deformation 4 of guided-vae leaves no latent"):
+        GuidedVAE(deformation=4, latents=4).build(SPEC)
     with pytest.raises(InputError, match="labels"):
         SupervisedGuidedVAE().build(DataSpec((1, 16, 16), 64))
     with pytest.raises(InputError, match="leave out angle"):

@@ -21,7 +21,19 @@ RANGES = {"length": (1.0, 3.0), "damping": (0.1, 2.0), "mass": (0.1, 2.0)}
 
 
 def load(n: int = 10_000, seed: int = 0) -> FactorData:
-    """`n` traces of 100 angles, with length, damping and mass drawn uniformly from the paper's ranges."""
+    """Traces of a damped pendulum, with length, damping and mass drawn uniformly from the paper's ranges.
+
+    Args:
+        n: how many.
+        seed: of the draw.
+
+    Returns:
+        Vectors of 100 angles. `targets` holds the simpler pendulums on the way: y0 undamped, y1 damped with mass 1.
+
+    Example:
+        >>> load(n=2).factor_names
+        ('length', 'damping', 'mass')
+    """
     if n < 1:
         raise InputError(f"pendulum: n={n} must be at least 1.")
     low, high = np.array(list(RANGES.values())).T
@@ -42,12 +54,32 @@ def load(n: int = 10_000, seed: int = 0) -> FactorData:
 
 
 def intermediate(data: FactorData) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The simpler pendulums on the way to each trace: y₀ undamped, y₁ damped with mass 1."""
+    """The simpler pendulums on the way to each trace.
+
+    Args:
+        data: made by `load`.
+
+    Returns:
+        y₀ undamped and y₁ damped with mass 1, each [n, 100].
+    """
     return data.targets["y0"](), data.targets["y1"]()
 
 
 def traces(length: ArrayLike, damping: ArrayLike, mass: ArrayLike) -> NDArray[np.float32]:
-    """Angles of one pendulum per row, [n, 100]; the arguments broadcast."""
+    """Simulate pendulums.
+
+    Args:
+        length: in metres.
+        damping: the friction b.
+        mass: in kilograms. All three broadcast.
+
+    Returns:
+        Angles, one pendulum a row, [n, 100].
+
+    Example:
+        >>> traces([1.0, 2.0], 0.5, 1.0).shape
+        (2, 100)
+    """
     stiffness, friction = np.broadcast_arrays(
         GRAVITY / np.asarray(length, float), np.asarray(damping, float) / np.asarray(mass, float)
     )
@@ -62,7 +94,15 @@ def traces(length: ArrayLike, damping: ArrayLike, mass: ArrayLike) -> NDArray[np
 
 
 def swing(stiffness: NDArray[np.float64], friction: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Integrate one block of pendulums together."""
+    """Integrate one block of pendulums together.
+
+    Args:
+        stiffness: g / L of each.
+        friction: b / m of each.
+
+    Returns:
+        Angles [n, 100].
+    """
     n = len(stiffness)
 
     def velocity(time: float, state: NDArray[np.float64]) -> NDArray[np.float64]:

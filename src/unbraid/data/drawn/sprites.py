@@ -32,17 +32,22 @@ UNIT = 256  # sub-pixels
 
 
 def load(size: int = 64, stride: int | Mapping[str, int] = 1) -> FactorData:
-    """All 737,280 images in the published order, or every `stride`-th value of the factors.
+    """The images of dSprites.
 
-    A plain number strides orientation, x and y; a mapping such as {"scale": 5, "x": 4} strides what it names.
-    At `size` 32 a pixel is the mean of 2×2 pixels.
+    Args:
+        size: 64, or 32 for the mean of 2×2 pixels.
+        stride: a number takes every so many-th value of orientation, x and y; a mapping such as {"scale": 5, "x": 4}
+            those of the factors that it names.
+
+    Returns:
+        All 737,280 images in the published order, or those of the values that are left.
     """
     if size not in (32, 64):
         raise InputError(f"sprites: size={size} is not available; choose 64, or 32 for the mean of 2×2 pixels.")
     grid = [np.arange(0, factor.size, step) for factor, step in zip(FACTORS, strides(stride), strict=True)]
     counts = [len(values) for values in grid]
     steps = "-".join(map(str, strides(stride)))
-    images = cache.stored(
+    images = cache.cached_array(
         f"sprites/sprites-v{VERSION}-{size}-{steps}.npy",
         (int(np.prod(counts)), size, size, 1),
         np.uint8,
@@ -59,7 +64,18 @@ def load(size: int = 64, stride: int | Mapping[str, int] = 1) -> FactorData:
 
 
 def strides(stride: int | Mapping[str, int]) -> tuple[int, ...]:
-    """The step of every factor."""
+    """The step of every factor.
+
+    Args:
+        stride: as in `load`.
+
+    Returns:
+        A step for shape, scale, orientation, x and y.
+
+    Example:
+        >>> strides(4), strides({"scale": 5})
+        ((1, 1, 4, 4, 4), (1, 5, 1, 1, 1))
+    """
     names = [factor.name for factor in FACTORS]
     if isinstance(stride, int):
         stride = dict.fromkeys(names[2:], stride)
@@ -84,7 +100,20 @@ def drawn(grid: list[NDArray[np.intp]], size: int) -> Iterator[NDArray[np.uint8]
 
 
 def outline(shape: int, scale: float, angle: float) -> NDArray[np.float64]:
-    """The corners of a sprite about its centre, [corner, (x, y)]; y points down."""
+    """The corners of a sprite about its centre.
+
+    Args:
+        shape: 0 square, 1 ellipse, 2 heart.
+        scale: 0.5 to 1.
+        angle: in radians.
+
+    Returns:
+        Corners [corner, (x, y)]; y points down.
+
+    Example:
+        >>> outline(0, 1.0, 0.0).shape
+        (4, 2)
+    """
     if shape == 0:
         corners = 9.6 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
     elif shape == 1:

@@ -32,12 +32,27 @@ def from_arrays(
 ) -> FactorData:
     """A data set from arrays or torch tensors.
 
-    Images may be [n, h, w], [n, h, w, c] or [n, c, h, w], bytes or floats in [0, 1] (`value_range` for others);
-    vectors are [n, value]. `factors` is an array [n] or [n, k] (with `names`) or a mapping from names to columns.
-    `pack_as` names a file of the cache for images that must be converted and are too large for memory, `value_names`
-    the values of a vector, for messages.
+    Args:
+        observations: images [n, h, w], [n, h, w, c] or [n, c, h, w], bytes or floats in [0, 1]; or vectors [n, value].
+        factors: an array [n] or [n, k], or a mapping from names to columns; NaN or empty where unknown.
+        names: of the factors, where they come as an array.
+        kinds: of factors by name, where a column should not be taken for what it looks like.
+        name: of the data set.
+        layout: "nhwc" or "nchw", where the shape does not tell.
+        value_range: what black and white are, for images that are neither bytes nor in [0, 1].
+        standardize: bring each value of a vector to mean 0 and deviation 1; or a mapping with the `mean` and `scale`.
+        arguments: what `load` records to make the data set again.
+        pack_as: a file of the cache for images that must be converted and are too large for memory.
+        value_names: of a vector's values, for messages.
+
+    Returns:
+        The data set, with images as bytes [n, h, w, c] and vectors as float32.
+
+    Example:
+        >>> from_arrays(np.zeros((4, 8, 8)), {"pose": [0, 1, 2, 0]})
+        FactorData('arrays', 4 × (1, 8, 8), factors: pose[3])
     """
-    x = plain(observations)
+    x = as_numbers(observations)
     record = dict(arguments) if arguments is not None else None
     if x.ndim == 2:
         vectors, statistics = as_vectors(x, name, standardize, value_names)
@@ -50,8 +65,19 @@ def from_arrays(
     return FactorData(name, seen, table, info, arguments=record)
 
 
-def plain(values: Any) -> NDArray[Any]:
-    """A NumPy array from an array, a torch tensor or nested lists; objects are refused."""
+def as_numbers(values: Any) -> NDArray[Any]:
+    """A NumPy array of numbers.
+
+    Args:
+        values: an array, a torch tensor or nested lists.
+
+    Returns:
+        The array; objects and text are an `InputError`.
+
+    Example:
+        >>> as_numbers([[1, 2], [3, 4]]).shape
+        (2, 2)
+    """
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
     array = np.asarray(values)
@@ -63,7 +89,19 @@ def plain(values: Any) -> NDArray[Any]:
 
 
 def columns_of(factors: Any, names: Sequence[str] | None) -> dict[str, Any]:
-    """Factor columns by name."""
+    """Factor columns by name.
+
+    Args:
+        factors: as in `from_arrays`.
+        names: of the columns of an array; "factor 1", "factor 2", … by default.
+
+    Returns:
+        A column for each name.
+
+    Example:
+        >>> sorted(columns_of([[0, 1], [1, 0]], None))
+        ['factor 1', 'factor 2']
+    """
     if factors is None:
         return {}
     if isinstance(factors, Mapping):
@@ -78,8 +116,15 @@ def columns_of(factors: Any, names: Sequence[str] | None) -> dict[str, Any]:
     return {key: table[:, k] for k, key in enumerate(names)}
 
 
-def blocks_of(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Consecutive rows of at most BLOCK bytes, with the first row's number; what was read is released."""
+def row_blocks(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Consecutive rows of at most BLOCK bytes; memory behind those that were read is released.
+
+    Args:
+        array: in memory or memory-mapped.
+
+    Returns:
+        The number of each block's first row, and the block.
+    """
     rows = max(1, BLOCK // max(1, array[:1].nbytes))
     for start in range(0, len(array), rows):
         yield start, array[start : start + rows]
@@ -87,11 +132,23 @@ def blocks_of(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
 
 
 def check_finite(array: NDArray[Any], name: str) -> tuple[float, float]:
-    """The range of the values; the first row with NaN or infinity is an error."""
+    """Refuse empty arrays and those with NaN or infinity.
+
+    Args:
+        array: of numbers.
+        name: of the data set, for the message.
+
+    Returns:
+        The least and the greatest value.
+
+    Example:
+        >>> check_finite(np.array([[1.0, 3.0]]), "arrays")
+        (1.0, 3.0)
+    """
     if len(array) == 0 or array[:1].size == 0:
         raise InputError(f"{name}: the array of shape {array.shape} is empty; there is nothing to learn from.")
     low, high = np.inf, -np.inf
-    for start, block in blocks_of(array):
+    for start, block in row_blocks(array):
         least, most = float(block.min()), float(block.max())
         if not (np.isfinite(least) and np.isfinite(most)):
             bad = ~np.isfinite(block.reshape(len(block), -1)).all(1)
@@ -121,7 +178,7 @@ def as_vectors(
         if mean.shape != x.shape[1:] or scale.shape != x.shape[1:]:
             raise InputError(f"{name}: the standardisation is for {mean.size} values, the data has {x.shape[1]}.")
     vectors = np.empty(x.shape, np.float32)
-    for start, block in blocks_of(x):
+    for start, block in row_blocks(x):
         with np.errstate(over="ignore", invalid="ignore"):
             values = (block.astype(np.float64) - mean) / scale
         vectors[start : start + len(block)] = as_float32(values, name, columns, start)
@@ -159,7 +216,20 @@ def as_float32(
 
 
 def channels_last(x: NDArray[Any], name: str, layout: str | None) -> NDArray[Any]:
-    """Images as [n, h, w, c]."""
+    """Images as [n, h, w, c].
+
+    Args:
+        x: [n, h, w], [n, h, w, c] or [n, c, h, w].
+        name: of the data set, for the message.
+        layout: "nhwc" or "nchw"; needed only where either axis could hold the channels.
+
+    Returns:
+        A view with the channels last.
+
+    Example:
+        >>> channels_last(np.zeros((5, 3, 8, 9)), "arrays", None).shape
+        (5, 8, 9, 3)
+    """
     if x.ndim == 3:
         return x[..., None]
     if x.ndim != 4:
@@ -186,7 +256,22 @@ def as_images(
     value_range: tuple[float, float] | None = None,
     pack_as: str | None = None,
 ) -> NDArray[np.uint8]:
-    """Images as bytes; 0/1 images become 0/255, floats must lie in [0, 1] or in the stated range."""
+    """Images as bytes [n, h, w, c].
+
+    Args:
+        x: images in any layout that `channels_last` understands.
+        name: of the data set, for messages.
+        layout: "nhwc" or "nchw", where the shape does not tell.
+        value_range: what black and white are; by default 0 and 1 if all values lie there, else 0 and 255.
+        pack_as: a file of the cache for images that must be converted and are too large for memory.
+
+    Returns:
+        The images; those of zeros and ones become 0 and 255.
+
+    Example:
+        >>> as_images(np.array([[[0.0, 0.5, 1.0]]]), "arrays").ravel().tolist()
+        [0, 128, 255]
+    """
     x = channels_last(x, name, layout)
     if x.dtype == bool:
         return x.astype(np.uint8) * np.uint8(255)
@@ -208,10 +293,10 @@ def as_images(
         raise InputError(f"{name}: values from {low:g} to {high:g} leave the stated range {black:g} to {white:g}.")
 
     def converted() -> Iterator[NDArray[np.uint8]]:
-        for _, block in blocks_of(x):
+        for _, block in row_blocks(x):
             scaled = (block.astype(np.float32) - np.float32(black)) * np.float32(255 / (white - black))
             yield np.rint(scaled, out=scaled).astype(np.uint8)
 
     if pack_as is not None and x.size > cache.IN_MEMORY_LIMIT:
-        return cache.stored(pack_as, x.shape, np.uint8, converted, f"packing {len(x):,} images")
+        return cache.cached_array(pack_as, x.shape, np.uint8, converted, f"packing {len(x):,} images")
     return np.concatenate(list(converted()))

@@ -17,7 +17,19 @@ MISSING = {"", "na", "nan", "none", "null", "?"}
 def factor_column(name: str, values: Sequence[Any] | NDArray[Any], kind: Kind | None = None) -> tuple[Factor, Any]:
     """One label column as a factor and its numbers.
 
-    Text and pairs of numbers are categorical, whole numbers ordinal, others continuous, unless `kind` says otherwise.
+    Args:
+        name: of the factor.
+        values: numbers or text; empty, "na", "nan", "none", "null" and "?" mean that the label is missing.
+        kind: of the factor. By default text and pairs of numbers are categorical, other whole numbers ordinal, the rest
+            continuous.
+
+    Returns:
+        The factor, and a column of indices (discrete) or values (continuous) with NaN for gaps.
+
+    Example:
+        >>> factor, column = factor_column("class", ["cat", "dog", "", "cat"])
+        >>> factor.values, column.tolist()
+        (('cat', 'dog'), [0.0, 1.0, nan, 0.0])
     """
     array = np.asarray(values)
     if array.dtype.kind in "OUS":
@@ -38,7 +50,17 @@ def factor_column(name: str, values: Sequence[Any] | NDArray[Any], kind: Kind | 
 
 
 def indexed(name: str, values: NDArray[Any], gaps: NDArray[np.bool_], kind: Kind) -> tuple[Factor, Any]:
-    """Distinct values in their order become 0, 1, 2, …"""
+    """A discrete column: distinct values in their order become 0, 1, 2, …
+
+    Args:
+        name: of the factor.
+        values: of the column.
+        gaps: where the label is missing.
+        kind: of the factor.
+
+    Returns:
+        The factor, and its indices with NaN for gaps.
+    """
     distinct, index = np.unique(values[~gaps], return_inverse=True)
     column = np.full(len(values), np.nan)
     column[~gaps] = index
@@ -50,7 +72,21 @@ def indexed(name: str, values: NDArray[Any], gaps: NDArray[np.bool_], kind: Kind
 def factor_table(
     columns: Mapping[str, Sequence[Any] | NDArray[Any]], rows: int, kinds: Mapping[str, str] | None = None
 ) -> tuple[NDArray[np.float64], tuple[Factor, ...]]:
-    """Several label columns as FactorData holds them; `kinds` overrules what a column looks like."""
+    """Several label columns as `FactorData` holds them.
+
+    Args:
+        columns: labels by name.
+        rows: how many observations there are; columns of another length are an `InputError`.
+        kinds: of factors by name, where a column should not be taken for what it looks like.
+
+    Returns:
+        The table [rows, factor] and its factors.
+
+    Example:
+        >>> table, info = factor_table({"pose": [10, 20, 30]}, rows=3)
+        >>> table.ravel().tolist(), info[0].kind
+        ([0.0, 1.0, 2.0], 'ordinal')
+    """
     chosen: dict[str, Kind] = {}
     for name, kind in (kinds or {}).items():
         if name not in columns:

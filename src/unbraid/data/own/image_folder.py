@@ -17,6 +17,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from unbraid.data import cache
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.columns import factor_table
+from unbraid.data.own.tables import join_labels
 from unbraid.errors import InputError
 from unbraid.util.files import part_file
 
@@ -37,13 +38,20 @@ def load_folder(
 ) -> FactorData:
     """The images of a folder and of the folders in it, which then are classes.
 
-    `resize` (a side, or height and width) takes images of any size: what sticks out of the wanted proportions is cut
-    off evenly (`crop="centre"`) or the picture is stretched (`crop="none"`), then it is scaled by Pillow's
-    antialiased bilinear filter. `channels` is 1 for grey, 3 for colour; transparent parts become white.
-    `depth=16` admits 16-bit images and rescales them to 8 bits. `labels` is a table joined by file name.
-    """
-    from unbraid.data.own.tables import join_labels
+    Args:
+        path: the folder.
+        resize: a side, or height and width, to which images of any size are brought by Pillow's antialiased bilinear
+            filter.
+        crop: what becomes of other proportions: "centre" cuts off evenly what sticks out, "none" stretches.
+        channels: 1 for grey, 3 for colour; as they are by default. Transparent parts become white.
+        depth: 16 admits 16-bit images and rescales them to 8 bits.
+        labels: a CSV or Parquet table that is joined by file name.
+        extra_labels: "ignore" admits labels of images that are not there.
+        kinds: of factors by name, as in `from_arrays`.
 
+    Returns:
+        The data set; its images are decoded once and then mapped from the cache.
+    """
     files = image_files(path)
     size = wanted_size(resize)
     if crop not in ("centre", "none"):
@@ -59,13 +67,13 @@ def load_folder(
         names = [file.relative_to(path).as_posix() for file in files]
         columns |= join_labels(Path(labels), names, refuse_extra=extra_labels == "refuse")
     table, info = factor_table(columns, len(files), kinds)
-    images, content = packed(path, files, size, crop, channels, depth)
+    images, content = pack_images(path, files, size, crop, channels, depth)
     digest = hashlib.blake2b(content.encode() + table.tobytes() + repr(info).encode(), digest_size=16)
     return FactorData(str(path), images, table, info, known_fingerprint=digest.hexdigest())
 
 
 def image_files(path: Path) -> list[Path]:
-    """The image files under a folder, sorted by name."""
+    """The image files under a folder, sorted by name; hidden ones are left out."""
     try:
         found = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
         if not found:
@@ -79,7 +87,18 @@ def image_files(path: Path) -> list[Path]:
 
 
 def wanted_size(resize: int | Sequence[int] | None) -> tuple[int, int] | None:
-    """(height, width) of all images, or None to take them as they are."""
+    """The size that images are brought to.
+
+    Args:
+        resize: a side, a height and a width, or None to take images as they are.
+
+    Returns:
+        (height, width) or None.
+
+    Example:
+        >>> wanted_size(64), wanted_size([48, 64])
+        ((64, 64), (48, 64))
+    """
     if resize is None:
         return None
     sides = (resize, resize) if isinstance(resize, int) else tuple(resize)
@@ -89,14 +108,26 @@ def wanted_size(resize: int | Sequence[int] | None) -> tuple[int, int] | None:
 
 
 def folder_classes(path: Path, files: list[Path]) -> dict[str, list[str | None]]:
-    """The folder of each file as its class; none if all lie in one folder."""
+    """The folder of each file as its class.
+
+    Args:
+        path: the folder of the data set.
+        files: the images in it.
+
+    Returns:
+        A column `class`, None for files that lie in no folder of their own; nothing if all lie in one folder.
+
+    Example:
+        >>> folder_classes(Path("pets"), [Path("pets/cat/1.png"), Path("pets/dog/1.png")])
+        {'class': ['cat', 'dog']}
+    """
     folders = [file.parent.relative_to(path).as_posix() for file in files]
     if len(set(folders)) < 2:
         return {}
     return {"class": [None if folder == "." else folder for folder in folders]}
 
 
-def packed(
+def pack_images(
     path: Path, files: list[Path], size: tuple[int, int] | None, crop: str, channels: int | None, depth: int
 ) -> tuple[NDArray[np.uint8], str]:
     """The decoded images and a digest of their content, from the cache where the files are unchanged."""
@@ -112,14 +143,16 @@ def packed(
                 batch = files[start : start + 256]
                 decoded = list(pool.map(lambda file: decode(file, size, crop, channels, depth), batch))
                 for file, image in zip(batch, decoded, strict=True):
-                    check_same(files[0], first, file, image)
+                    check_same_shape(files[0], first, file, image)
                 block = np.stack(decoded)
                 digest.update(block.data)
                 yield block
         content.append(digest.hexdigest())
 
     stem = f"packed/{path.resolve().name}-{key}"
-    images = cache.stored(f"{stem}.npy", (len(files), *first.shape), np.uint8, blocks, f"packing {len(files):,} images")
+    images = cache.cached_array(
+        f"{stem}.npy", (len(files), *first.shape), np.uint8, blocks, f"packing {len(files):,} images"
+    )
     return images, content_digest(images, cache.folder() / f"{stem}.json", content[-1] if content else None)
 
 
@@ -139,8 +172,15 @@ def content_digest(images: NDArray[np.uint8], note: Path, known: str | None) -> 
     return known
 
 
-def check_same(first: Path, reference: NDArray[Any], file: Path, image: NDArray[Any]) -> None:
-    """All images of a set have one shape."""
+def check_same_shape(first: Path, reference: NDArray[Any], file: Path, image: NDArray[Any]) -> None:
+    """Refuse an image whose size or number of channels differs from the first one's.
+
+    Args:
+        first: the first image's file, for the message.
+        reference: the first image.
+        file: the other image's file.
+        image: the other image.
+    """
     if image.shape == reference.shape:
         return
     if image.shape[:2] != reference.shape[:2]:
@@ -171,7 +211,7 @@ def decode(file: Path, size: tuple[int, int] | None, crop: str, channels: int | 
                 )
             if size is not None:
                 opened.draft(None, (2 * max(size), 2 * max(size)))  # JPEG: decode no larger than needed
-            picture = upright(opened)
+            picture = to_grey_or_rgb(opened)
     except PermissionError as error:
         raise InputError(f"no permission to read {str(file)!r}; change its permissions.") from error
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
@@ -181,12 +221,12 @@ def decode(file: Path, size: tuple[int, int] | None, crop: str, channels: int | 
     if channels is not None:
         picture = picture.convert("L" if channels == 1 else "RGB")
     if size is not None and picture.size != (size[1], size[0]):
-        picture = fitted(picture, size, crop)
+        picture = resize_picture(picture, size, crop)
     pixels: NDArray[np.uint8] = np.asarray(picture, np.uint8)
     return pixels.reshape(*pixels.shape[:2], -1)
 
 
-def upright(opened: Image.Image) -> Image.Image:
+def to_grey_or_rgb(opened: Image.Image) -> Image.Image:
     """The picture turned as the camera was held, in 8-bit grey or RGB, transparent parts on white."""
     picture = ImageOps.exif_transpose(opened)
     if picture.mode in DEEP:
@@ -199,7 +239,7 @@ def upright(opened: Image.Image) -> Image.Image:
     return picture.convert("L" if grey else "RGB")
 
 
-def fitted(picture: Image.Image, size: tuple[int, int], crop: str) -> Image.Image:
+def resize_picture(picture: Image.Image, size: tuple[int, int], crop: str) -> Image.Image:
     """The picture at (height, width) by the antialiased bilinear filter."""
     height, width = size
     box = (0.0, 0.0, float(picture.width), float(picture.height))

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 
 from unbraid.data import cache
-from unbraid.data.arguments import checked
+from unbraid.data.arguments import check_arguments
 from unbraid.data.factor_data import FactorData
+from unbraid.data.optional import need
 from unbraid.data.own.arrays import from_arrays
+from unbraid.data.own.image_folder import check_same_shape, load_folder, resize_picture, to_grey_or_rgb, wanted_size
+from unbraid.data.own.tables import load_table
 from unbraid.errors import InputError, unknown
 from unbraid.util.arrays import check_archive, open_array
 from unbraid.util.files import check_regular
@@ -23,7 +26,15 @@ READABLE = "a folder of images, .npy, .npz, .h5/.hdf5, .csv or .parquet"
 
 
 def load_path(path: Path, /, **arguments: Any) -> FactorData:
-    """A data set from a file or folder; what `arguments` there are depends on the kind (see docs/data.md)."""
+    """A data set from a file or folder.
+
+    Args:
+        path: a folder of images, .npy, .npz, .h5, .csv or .parquet.
+        arguments: options of that kind of file (docs/data.md).
+
+    Returns:
+        The data set, named by its whole path.
+    """
     try:
         if not path.exists():
             raise InputError(f"there is no file or folder {str(path)!r}.")
@@ -35,7 +46,7 @@ def load_path(path: Path, /, **arguments: Any) -> FactorData:
     loaders = loaders_of("/" if folder else path.suffix.lower())
     if not loaders:
         raise InputError(f"{str(path)!r} is of a kind that cannot be read; give {READABLE}.")
-    arguments = checked(str(path), arguments, *loaders)
+    arguments = check_arguments(str(path), arguments, *loaders)
     data: FactorData = loaders[-1](path, **arguments)
     # Whole paths, so that the call can be repeated from another folder.
     record = {key: str(value) if isinstance(value, Path) else value for key, value in arguments.items()}
@@ -48,10 +59,18 @@ def load_path(path: Path, /, **arguments: Any) -> FactorData:
 
 
 def loaders_of(suffix: str) -> tuple[Callable[..., FactorData], ...]:
-    """What reads files of this kind (`/` for folders): the last of these, which may call the ones before it."""
-    from unbraid.data.own.image_folder import load_folder
-    from unbraid.data.own.tables import load_table
+    """The functions that read a kind of file.
 
+    Args:
+        suffix: of the file, or `/` for a folder.
+
+    Returns:
+        The last one reads the file and may pass options on to those before it; nothing for unknown kinds.
+
+    Example:
+        >>> [function.__name__ for function in loaders_of(".npy")]
+        ['from_arrays', 'load_npy']
+    """
     table, hdf5 = (load_table,), (from_arrays, load_hdf5)
     known: dict[str, tuple[Callable[..., FactorData], ...]] = {
         "/": (load_folder,),
@@ -85,8 +104,8 @@ def load_npz(path: Path, *, array: str | None = None, factors: str | None = None
         check_archive(path)
         with np.load(path, allow_pickle=False) as archive:
             names = archive.files
-            key = pick(path, names, array, ARRAY_NAMES, alone=True)
-            factor_key = pick(path, [n for n in names if n != key], factors, FACTOR_NAMES, alone=False)
+            key = choose_array(path, names, array, ARRAY_NAMES, alone=True)
+            factor_key = choose_array(path, [n for n in names if n != key], factors, FACTOR_NAMES, alone=False)
             observations = archive[key]
             table = archive[factor_key] if factor_key else None
             if table is not None and "factor_names" in names and "names" not in options:
@@ -106,13 +125,13 @@ def load_npz(path: Path, *, array: str | None = None, factors: str | None = None
 
 def load_hdf5(path: Path, *, array: str | None = None, factors: str | None = None, **options: Any) -> FactorData:
     """Observations, and factors if there are any, from the data sets of an HDF5 file."""
-    h5py = need_h5py(path)
+    h5py = need("h5py", path)
     try:
         with h5py.File(path, "r") as file:
             names: list[str] = []
             file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
-            key = pick(path, names, array, ARRAY_NAMES, alone=True)
-            factor_key = pick(path, [n for n in names if n != key], factors, FACTOR_NAMES, alone=False)
+            key = choose_array(path, names, array, ARRAY_NAMES, alone=True)
+            factor_key = choose_array(path, [n for n in names if n != key], factors, FACTOR_NAMES, alone=False)
             table = file[factor_key][()] if factor_key else None
             observations = hdf5_rows(path, file[key], key)
             packed = pack_name(path, key, "bytes", options.get("layout"), options.get("value_range"))
@@ -130,7 +149,7 @@ def hdf5_rows(path: Path, source: Any, key: str) -> Any:
     if source.size * source.dtype.itemsize < cache.IN_MEMORY_LIMIT:
         return source[()]
     rows = max(1, (1 << 26) // (source.dtype.itemsize * int(np.prod(source.shape[1:]))))
-    return cache.stored(
+    return cache.cached_array(
         pack_name(path, key),
         source.shape,
         source.dtype,
@@ -146,17 +165,23 @@ def pack_name(path: Path, *options: Any) -> str:
     return f"packed/{path.stem}-{hashlib.blake2b(identity, digest_size=8).hexdigest()}.npy"
 
 
-def need_h5py(path: Path) -> Any:
-    """The h5py module, or an error that says how to get it."""
-    try:
-        import h5py
-    except ImportError as error:
-        raise InputError(f"reading {str(path)!r} needs h5py: pip install 'unbraid[data]'.") from error
-    return h5py
+def choose_array(path: Path, names: Sequence[str], wanted: str | None, usual: Sequence[str], *, alone: bool) -> str:
+    """Choose an array of a file.
 
+    Args:
+        path: the file, for messages.
+        names: of the arrays in it.
+        wanted: the one that was asked for, if any.
+        usual: names to look for otherwise, in this order.
+        alone: whether an array must be found; an only one then needs no usual name.
 
-def pick(path: Path, names: Sequence[str], wanted: str | None, usual: Sequence[str], *, alone: bool) -> str:
-    """The array that is meant: the one asked for, the only one, or the one with a usual name; '' for none."""
+    Returns:
+        Its name; '' for none.
+
+    Example:
+        >>> choose_array(Path("a.npz"), ["Images", "notes"], None, ("images",), alone=True)
+        'Images'
+    """
     if wanted is not None:
         if wanted not in names:
             raise unknown(f"array in {str(path)!r}:", wanted, names)
@@ -184,9 +209,21 @@ def from_dataset(
     channels: int | None = None,
     name: str = "dataset",
 ) -> FactorData:
-    """A data set from a Hugging Face `datasets.Dataset` with a column of images or of vectors."""
-    from unbraid.data.own.image_folder import check_same, fitted, upright, wanted_size
+    """A data set from a Hugging Face `datasets.Dataset`.
 
+    Args:
+        dataset: with a column of images or of vectors.
+        image: that column's name; found by its usual names if left out.
+        factors: names of label columns.
+        kinds: of factors by name, as in `from_arrays`.
+        resize: as for a folder of images.
+        crop: as for a folder of images.
+        channels: as for a folder of images.
+        name: of the data set.
+
+    Returns:
+        The data set, in memory.
+    """
     columns = list(dataset.column_names)
     image = image or next((c for c in ("image", "img", "pixel_values", "x", "features") if c in columns), columns[0])
     for column in (image, *factors):
@@ -196,12 +233,12 @@ def from_dataset(
     rows: list[Any] = []
     for value in dataset[image]:
         if hasattr(value, "convert"):  # a Pillow image
-            picture = upright(value)
+            picture = to_grey_or_rgb(value)
             picture = picture.convert({1: "L", 3: "RGB"}[channels]) if channels else picture
-            picture = fitted(picture, size, crop) if size else picture
+            picture = resize_picture(picture, size, crop) if size else picture
             value = np.asarray(picture, np.uint8).reshape(picture.height, picture.width, -1)
             if rows:
-                check_same(Path("row 0"), rows[0], Path(f"row {len(rows)}"), value)
+                check_same_shape(Path("row 0"), rows[0], Path(f"row {len(rows)}"), value)
         rows.append(value)
     labels = {column: list(dataset[column]) for column in factors}
     layout = "nhwc" if np.ndim(rows[0]) == 3 else None

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from unbraid.data.factor_data import FactorData
+from unbraid.data.optional import need
 from unbraid.data.own.arrays import from_arrays
 from unbraid.data.own.columns import MISSING
 from unbraid.errors import InputError, unknown
@@ -18,7 +19,7 @@ FILE_COLUMNS = ("file", "filename", "file_name", "image", "image_id", "path", "n
 
 
 def read_table(path: Path) -> dict[str, list[Any]]:
-    """The columns of a CSV or Parquet file, by name."""
+    """The columns of a CSV or Parquet file, by name; a missing or unreadable file is an `InputError`."""
     try:
         if path.suffix.lower() == ".parquet":
             return read_parquet(path)
@@ -53,13 +54,9 @@ def read_csv(path: Path) -> dict[str, list[Any]]:
 
 def read_parquet(path: Path) -> dict[str, list[Any]]:
     """A Parquet file, through pyarrow."""
+    pyarrow, parquet = need("pyarrow", path), need("pyarrow.parquet", path)
     try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise InputError(f"reading {str(path)!r} needs pyarrow: pip install 'unbraid[data]'.") from error
-    try:
-        table = pyarrow.parquet.read_table(path)
+        table = parquet.read_table(path)
     except (pyarrow.ArrowInvalid, OSError) as error:
         if isinstance(error, (FileNotFoundError, PermissionError)):
             raise
@@ -76,21 +73,30 @@ def load_table(
     standardize: bool | Mapping[str, Sequence[float]] = True,
     arguments: Mapping[str, Any] | None = None,
 ) -> FactorData:
-    """A table of measurements: `columns` are learnt from (all numbers, if not given), `factors` are labels.
+    """A table of measurements.
 
-    Columns are brought to mean 0 and deviation 1; the statistics are recorded in `FactorData.arguments`, so that
-    other rows can be loaded the same way.
+    Args:
+        path: a CSV, TSV or Parquet file.
+        columns: to learn from; all that are not factors by default.
+        factors: columns that are labels.
+        kinds: of factors by name, as in `from_arrays`.
+        standardize: bring columns to mean 0 and deviation 1. The statistics are recorded in `FactorData.arguments`, so
+            that other rows can be loaded the same way.
+        arguments: what `load` records.
+
+    Returns:
+        Vectors with a value for each column.
     """
     table = read_table(path)
-    factors = listed(factors)
-    columns = None if columns is None else listed(columns)
+    factors = split_names(factors)
+    columns = None if columns is None else split_names(columns)
     for name in [*factors, *(columns or [])]:
         if name not in table:
             raise unknown(f"column in {str(path)!r}:", name, table)
     chosen = columns if columns is not None else [name for name in table if name not in factors]
     if not chosen:
         raise InputError(f"{str(path)!r}: no column is left to learn from; name some in columns= (--data.columns a,b).")
-    values = np.stack([numbers(path, name, table[name]) for name in chosen], 1)
+    values = np.stack([parse_numbers(path, name, table[name]) for name in chosen], 1)
     return from_arrays(
         values,
         {name: table[name] for name in factors},
@@ -102,12 +108,23 @@ def load_table(
     )
 
 
-def listed(names: str | Sequence[str]) -> list[str]:
-    """Names in a list, or as the command line gives them: 'a,b'."""
+def split_names(names: str | Sequence[str]) -> list[str]:
+    """Names as a list.
+
+    Args:
+        names: a sequence, or text with commas as the command line gives it.
+
+    Returns:
+        The names.
+
+    Example:
+        >>> split_names("mass, width")
+        ['mass', 'width']
+    """
     return [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
 
 
-def numbers(path: Path, name: str, values: list[Any]) -> Any:
+def parse_numbers(path: Path, name: str, values: list[Any]) -> Any:
     """A column of measurements; text and gaps are errors that name the place."""
     out = np.empty(len(values))
     for row, value in enumerate(values):

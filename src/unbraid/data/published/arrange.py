@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from unbraid.data.factor_data import Factor
+from unbraid.data.optional import need
 from unbraid.data.own.columns import factor_table
 from unbraid.data.published import formats
 from unbraid.errors import InputError
@@ -34,24 +35,37 @@ class Parts:
     info: tuple[Factor, ...]
 
 
-def grid(path: Path, rows: int, factors: Sequence[Factor]) -> tuple[NDArray[np.float64], tuple[Factor, ...]]:
-    """All combinations, the last factor fastest."""
+def factor_grid(path: Path, rows: int, factors: Sequence[Factor]) -> tuple[NDArray[np.float64], tuple[Factor, ...]]:
+    """The factor table of a data set that holds all combinations, the last factor fastest.
+
+    Args:
+        path: of the file, for the message.
+        rows: how many images it holds.
+        factors: whose sizes must multiply to that.
+
+    Returns:
+        The table [rows, factor] and the factors.
+
+    Example:
+        >>> factor_grid(Path("a.npz"), 4, [Factor("x", 2), Factor("y", 2)])[0].tolist()
+        [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
+    """
     sizes = [factor.size for factor in factors]
     if int(np.prod(sizes)) != rows:
         raise InputError(f"{str(path)!r} holds {rows:,} images where its factors make {int(np.prod(sizes)):,}.")
     return np.indices(sizes).reshape(len(sizes), -1).T.astype(np.float64), tuple(factors)
 
 
-def only(raw: Raw) -> Path:
-    """The one file of a data set that has one."""
+def only_file(raw: Raw) -> Path:
+    """The file of a data set that has only one."""
     return next(iter(raw.values()))
 
 
 def dsprites(raw: Raw, factors: Sequence[Factor]) -> Parts:
     """`imgs` of zeros and ones; the archive's pickled metadata is left alone."""
-    path = only(raw)
+    path = only_file(raw)
     (n, height, width), _ = formats.npz_header(path, "imgs")
-    table, info = grid(path, n, factors)
+    table, info = factor_grid(path, n, factors)
 
     def blocks() -> Iterator[NDArray[np.uint8]]:
         for block in formats.npz_blocks(path, "imgs"):
@@ -62,22 +76,20 @@ def dsprites(raw: Raw, factors: Sequence[Factor]) -> Parts:
 
 def shapes3d(raw: Raw, factors: Sequence[Factor]) -> Parts:
     """`images` of an HDF5 file."""
-    from unbraid.data.own.readers import need_h5py
-
-    path = only(raw)
-    with formats.readable(path), need_h5py(path).File(path, "r") as file:
+    path = only_file(raw)
+    with formats.one_sentence_errors(path), need("h5py", path).File(path, "r") as file:
         shape = tuple(file["images"].shape)
-    table, info = grid(path, shape[0], factors)
+    table, info = factor_grid(path, shape[0], factors)
     return Parts(shape, lambda: formats.hdf5_blocks(path, "images"), table, info)
 
 
 def mpi3d(raw: Raw, factors: Sequence[Factor]) -> Parts:
     """`images` of an .npz; the variant with four colours and shapes is known by its count."""
-    path = only(raw)
+    path = only_file(raw)
     shape, _ = formats.npz_header(path, "images")
     if shape[0] == 4 * 4 * 2 * 3 * 3 * 40 * 40:
         factors = [Factor(f.name, 4, f.kind) if f.size == 6 else f for f in factors]
-    table, info = grid(path, shape[0], factors)
+    table, info = factor_grid(path, shape[0], factors)
     return Parts(tuple(shape), lambda: formats.npz_blocks(path, "images"), table, info)
 
 
@@ -85,12 +97,12 @@ def cars3d(raw: Raw, factors: Sequence[Factor], size: int = 64) -> Parts:
     """MATLAB files of one car each, `im` [h, w, rgb, azimuth, elevation], ordered by list.txt."""
     from scipy.io import loadmat
 
-    path = only(raw)
+    path = only_file(raw)
     if path.suffix == ".npz":  # the same array, prepared
         shape, _ = formats.npz_header(path, "images")
-        table, info = grid(path, shape[0], factors)
+        table, info = factor_grid(path, shape[0], factors)
         blocks = partial(formats.npz_blocks, path, "images")
-        return Parts((shape[0], size, size, 3), lambda: (formats.resized(b, size) for b in blocks()), table, info)
+        return Parts((shape[0], size, size, 3), lambda: (formats.resize_images(b, size) for b in blocks()), table, info)
     order: list[str] = []
     cars: dict[str, NDArray[np.uint8]] = {}
     wanted = re.compile(r"(^|/)cars/(list\.txt|car_\d+_mesh\.mat)$")
@@ -98,9 +110,9 @@ def cars3d(raw: Raw, factors: Sequence[Factor], size: int = 64) -> Parts:
         if name.endswith("list.txt"):
             order = content.decode().split()
             continue
-        with formats.readable(path):
+        with formats.one_sentence_errors(path):
             views = cast(Any, loadmat)(io.BytesIO(content), variable_names=["im"])["im"].transpose(4, 3, 0, 1, 2)
-        small = formats.resized(views.reshape(-1, *views.shape[2:]), size)
+        small = formats.resize_images(views.reshape(-1, *views.shape[2:]), size)
         cars[Path(name).stem] = small.reshape(*views.shape[:2], size, size, 3)
     if not cars:
         raise InputError(f"{str(path)!r} holds no cars/car_*_mesh.mat.")
@@ -108,7 +120,7 @@ def cars3d(raw: Raw, factors: Sequence[Factor], size: int = 64) -> Parts:
     images = np.stack([cars[name] for name in names], 2)  # [elevation, azimuth, object, …]
     found = [Factor(f.name, n, f.kind) for f, n in zip(factors, images.shape[:3], strict=True)]
     rows = images.reshape(-1, size, size, 3)
-    table, info = grid(path, len(rows), found)
+    table, info = factor_grid(path, len(rows), found)
     return Parts(rows.shape, lambda: [rows], table, info)
 
 
@@ -130,7 +142,7 @@ def smallnorb(raw: Raw, factors: Sequence[Factor], size: int = 64, split: str = 
     def blocks() -> Iterator[NDArray[np.uint8]]:
         for part in splits:
             for block in formats.norb_blocks(find(part, "dat")):
-                yield formats.resized(block[:, 0, :, :, None], size)
+                yield formats.resize_images(block[:, 0, :, :, None], size)
 
     return Parts((len(category), size, size, 1), blocks, table, info)
 
@@ -149,15 +161,15 @@ def mnist(raw: Raw, factors: Sequence[Factor], size: int = 28, split: str = "all
     if border:
         margin = (size - images.shape[1]) // 2
         images = np.pad(images, [(0, 0), (margin, margin), (margin, margin)])
-    images = formats.resized(images[..., None], size)
+    images = formats.resize_images(images[..., None], size)
     return Parts(images.shape, lambda: [images], labels[:, None].astype(np.float64), tuple(factors))
 
 
 def chairs(raw: Raw, factors: Sequence[Factor], size: int = 64) -> Parts:
     """PNG files whose names give the pose: …/MODEL/renders/image_012_p020_t139_r096.png."""
-    path = only(raw)
+    path = only_file(raw)
     pattern = re.compile(r"([^/]+)/renders/image_\d+_p(\d+)_t(\d+)_r\d+\.png$")
-    with formats.readable(path), tarfile.open(path) as tar:
+    with formats.one_sentence_errors(path), tarfile.open(path) as tar:
         poses = [found.groups() for name in tar.getnames() if (found := pattern.search(name))]
     if not poses:
         raise InputError(f"{str(path)!r} holds no pictures of chairs.")
@@ -177,7 +189,7 @@ def celeba(raw: Raw, factors: Sequence[Factor], size: int = 64, crop: float = 14
     """JPEG files and a table of attributes; `crop` is the share of the width that is kept, as a square."""
     pictures, attributes = raw.values()
     labels = read_attributes(attributes)
-    with formats.readable(pictures):
+    with formats.one_sentence_errors(pictures):
         if pictures.is_dir():
             names = [file.name for file in sorted(pictures.rglob("*.jpg"))]
         else:

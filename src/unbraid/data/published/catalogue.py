@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 
 from unbraid.data import cache
-from unbraid.data.arguments import checked
+from unbraid.data.arguments import check_arguments
 from unbraid.data.factor_data import Factor, FactorData
+from unbraid.data.published.arrange import READERS
 from unbraid.data.published.download import RemoteFile, fetch, verify
 from unbraid.errors import InputError, unknown
 from unbraid.util.files import part_file
 
 VERSION = 1  # of the conversion
 # Prepared or partial copies that are used where the published files are not there; they have no checksum.
-STAND_INS = {"cars3d": ("cars3d_x64.npz",), "celeba": ("*.zip", "list_attr*.txt")}
+PREPARED_COPIES = {"cars3d": ("cars3d_x64.npz",), "celeba": ("*.zip", "list_attr*.txt")}
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,20 @@ class Entry:
     def here(self) -> bool:
         """Whether it can be used without a network."""
         converted = any(self.folder.glob(f"{self.name}-v{VERSION}-*.npy"))
-        return converted or all((self.folder / f.name).exists() for f in self.files) or bool(stand_in(self))
+        return converted or all((self.folder / f.name).exists() for f in self.files) or bool(prepared_copies(self))
 
 
 @remember
 def catalogue() -> dict[str, Entry]:
-    """Every data set that can be fetched by name."""
+    """Every data set that can be fetched by name.
+
+    Returns:
+        Entries of catalogue.json, by name.
+
+    Example:
+        >>> catalogue()["mnist"].n
+        70000
+    """
     text = package_files("unbraid.data.published").joinpath("catalogue.json").read_text(encoding="utf-8")
     entries = {}
     for name, fields in json.loads(text).items():
@@ -85,39 +94,55 @@ def entry(name: str) -> Entry:
 
 
 def get(name: str, **options: Any) -> FactorData:
-    """Fetch, verify and convert a data set, so that `load(name)` needs no network from then on."""
+    """Fetch, verify and convert a data set, so that `load(name)` needs no network from then on.
+
+    Args:
+        name: of the catalogue.
+        options: of the data set, as for `load`.
+
+    Returns:
+        The data set.
+    """
     return load_published(name, **options)
 
 
 def load_published(name: str, /, **arguments: Any) -> FactorData:
-    """A data set of the catalogue, with arguments as users give them."""
-    from unbraid.data.published.arrange import READERS
+    """A data set of the catalogue; arguments that it does not have are an `InputError`.
 
-    return load_named(entry(name).name, **checked(name, arguments, READERS[name], load_named))
+    Args:
+        name: of the catalogue.
+        arguments: as users give them.
+    """
+    return load_named(entry(name).name, **check_arguments(name, arguments, READERS[name], load_named))
 
 
 def load_named(name: str, /, *, path: str | Path | None = None, verify: bool = True, **options: Any) -> FactorData:
     """A data set of the catalogue: from its converted array, its files here or at `path`, or the network.
 
-    `verify=False` accepts files at `path` that are not the published ones, such as a part of them.
-    """
-    from unbraid.data.published.arrange import READERS
+    Args:
+        name: of the catalogue.
+        path: of its file or of the folder of its files.
+        verify: False accepts files at `path` that are not the published ones, such as a part of them.
+        options: of its reader.
 
+    Returns:
+        The data set, its images mapped from the cache.
+    """
     known = entry(name)
     label = "-".join(f"{key}={value}" for key, value in sorted(options.items())) or "default"
     stem = f"{name}/{name}-v{VERSION}-{label.replace('/', '_')}"
     arguments: dict[str, Any] = dict(options)
     if path is not None:
         arguments |= {"path": str(Path(path).expanduser().resolve())} | ({} if verify else {"verify": False})
-    elif (ready := converted(name, stem, arguments)) is not None:
+    elif (ready := read_converted(name, stem, arguments)) is not None:
         return ready
 
     raw, published = sources(known, Path(path).expanduser() if path is not None else None, verify)
     parts = READERS[name](raw, known.factors, **options)
     if not published:
         print(f"unbraid: {name} is read from {', '.join(raw)}, whose checksum is not known.", file=sys.stderr)
-        stem = f"{stem}-{identity(raw)}"
-    images = cache.stored(f"{stem}.npy", parts.shape, np.uint8, parts.blocks, f"converting {name}")
+        stem = f"{stem}-{identify_files(raw)}"
+    images = cache.cached_array(f"{stem}.npy", parts.shape, np.uint8, parts.blocks, f"converting {name}")
     if published:
         write_factors(stem, parts.table, parts.info)
     fingerprint = f"{name}-v{VERSION}-{label}" if published else None
@@ -127,7 +152,7 @@ def load_named(name: str, /, *, path: str | Path | None = None, verify: bool = T
 def sources(known: Entry, path: Path | None, check: bool) -> tuple[dict[str, Path], bool]:
     """The files of a data set, and whether they are the published ones."""
     if path is None:
-        if not all((known.folder / file.name).exists() for file in known.files) and (found := stand_in(known)):
+        if not all((known.folder / file.name).exists() for file in known.files) and (found := prepared_copies(known)):
             return found, False
         return {file.name: fetch(file, known.folder) for file in known.files}, True
     if not path.exists():
@@ -135,7 +160,7 @@ def sources(known: Entry, path: Path | None, check: bool) -> tuple[dict[str, Pat
     if path.is_dir():
         raw = {file.name: path / file.name for file in known.files}
         absent = [place for place in raw.values() if not place.exists()]
-        if absent and (found := stand_in(known, path)):
+        if absent and (found := prepared_copies(known, path)):
             return found, False
         if absent:
             raise InputError(f"{known.name} needs {absent[0].name!r}, which is not in {str(path)!r}.")
@@ -150,22 +175,25 @@ def sources(known: Entry, path: Path | None, check: bool) -> tuple[dict[str, Pat
     return raw, check
 
 
-def stand_in(known: Entry, folder: Path | None = None) -> dict[str, Path]:
+def prepared_copies(known: Entry, folder: Path | None = None) -> dict[str, Path]:
     """Prepared or partial copies in the data set's folder."""
-    patterns = STAND_INS.get(known.name, ())
+    patterns = PREPARED_COPIES.get(known.name, ())
     found = [next(iter(sorted((folder or known.folder).glob(pattern))), None) for pattern in patterns]
     return {place.name: place for place in found if place is not None} if patterns and None not in found else {}
 
 
-def identity(raw: dict[str, Path]) -> str:
+def identify_files(raw: dict[str, Path]) -> str:
     """What tells the cache apart for files that are not the published ones."""
     facts = [(str(place.resolve()), place.stat().st_size, place.stat().st_mtime_ns) for place in raw.values()]
     return hashlib.blake2b(repr(facts).encode(), digest_size=6).hexdigest()
 
 
-def converted(name: str, stem: str, arguments: dict[str, Any]) -> FactorData | None:
+def read_converted(name: str, stem: str, arguments: dict[str, Any]) -> FactorData | None:
     """The array and the factors of an earlier conversion."""
-    images, table = cache.opened(cache.folder() / f"{stem}.npy"), cache.opened(cache.folder() / f"{stem}.factors.npy")
+    images, table = (
+        cache.open_array(cache.folder() / f"{stem}.npy"),
+        cache.open_array(cache.folder() / f"{stem}.factors.npy"),
+    )
     try:
         text = (cache.folder() / f"{stem}.json").read_text(encoding="utf-8")
         info = tuple(Factor(**fields) for fields in json.loads(text))

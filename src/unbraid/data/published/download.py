@@ -42,6 +42,13 @@ def fetch(file: RemoteFile, folder: Path) -> Path:
     """The file in `folder`, downloaded and verified if it is not there yet.
 
     A broken transfer leaves `NAME.part`, from which the next call goes on; anything wrong is removed.
+
+    Args:
+        file: what to fetch, from where, and how to know that it is right.
+        folder: where it goes.
+
+    Returns:
+        Its path.
     """
     target = folder / file.name
     if target.exists():
@@ -63,7 +70,7 @@ def fetch(file: RemoteFile, folder: Path) -> Path:
     except OSError as error:
         if error.errno == errno.ENOSPC:
             part.unlink(missing_ok=True)
-        raise cache.cannot_write(folder, error) from error
+        raise cache.write_error(folder, error) from error
     raise InputError(
         f"{file.name} could not be downloaded ({'; '.join(reasons)}); repeat the command later, "
         f"or put the file into {str(folder)!r} yourself."
@@ -130,14 +137,14 @@ def receive(file: RemoteFile, url: str, part: Path) -> bool:
 
 
 def refuse_html(headers: Any, start: bytes) -> None:
-    """A page instead of the file: a login, a quota, an error that pretends to be fine."""
+    """Raise `Refused` for a web page in place of the file: a login, a quota, an error that pretends to be fine."""
     opening = start.lstrip()[:15].lower()
     if opening.startswith((b"<!doctype html", b"<html")) or (not start and "html" in str(headers.get_content_type())):
         raise Refused("it sent a web page instead of the file")
 
 
 def check(file: RemoteFile, part: Path) -> None:
-    """Refuse, and remove, what is not the published file."""
+    """Remove what is not the published file, and raise `Refused`."""
     wrong = mismatch(file, part)
     if wrong:
         part.unlink()
@@ -145,7 +152,12 @@ def check(file: RemoteFile, part: Path) -> None:
 
 
 def verify(file: RemoteFile, path: Path) -> None:
-    """The same for a file that somebody put there: it is named, not removed."""
+    """Refuse a file that somebody put there and that is not the published one; it is named, not removed.
+
+    Args:
+        file: the published one.
+        path: of the file that is there.
+    """
     try:
         wrong = mismatch(file, path)
     except PermissionError as error:

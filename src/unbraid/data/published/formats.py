@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from unbraid.data import cache
+from unbraid.data.optional import need
 from unbraid.errors import InputError
 
 ROWS = 1024
@@ -29,8 +30,8 @@ NORB_TYPES: dict[int, np.dtype[Any]] = {0x1E3D4C55: np.dtype(np.uint8), 0x1E3D4C
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
-    """Whatever goes wrong inside an archive is one sentence about the file."""
+def one_sentence_errors(path: Path) -> Iterator[None]:
+    """Turn whatever goes wrong while reading an archive into one sentence about the file."""
     try:
         yield
     except PermissionError as error:
@@ -54,7 +55,7 @@ def readable(path: Path) -> Iterator[None]:
 
 def read_idx(path: Path) -> Bytes:
     """An array in MNIST's format: two zeros, a type, the number of axes, their lengths, the values."""
-    with readable(path), gzip.open(path) as stream:
+    with one_sentence_errors(path), gzip.open(path) as stream:
         zeros, kind, axes = struct.unpack(">HBB", stream.read(4))
         if zeros != 0 or kind != 8:
             raise InputError(f"{str(path)!r} is not an idx file of bytes.")
@@ -65,7 +66,7 @@ def read_idx(path: Path) -> Bytes:
 @contextmanager
 def open_norb(path: Path) -> Iterator[tuple[IO[bytes], tuple[int, ...], np.dtype[Any]]]:
     """A NORB matrix (gzipped or not): its stream, placed at the values, its shape and type."""
-    with readable(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as opened:
+    with one_sentence_errors(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as opened:
         stream = cast(IO[bytes], opened)
         magic, axes = struct.unpack("<II", stream.read(8))
         if magic not in NORB_TYPES:
@@ -83,10 +84,10 @@ def read_norb(path: Path) -> NDArray[Any]:
 def norb_blocks(path: Path) -> Iterator[Bytes]:
     """The images of a NORB matrix in blocks, [rows, camera, height, width]."""
     with open_norb(path) as (stream, shape, dtype):
-        yield from streamed(stream, shape, dtype)
+        yield from stream_rows(stream, shape, dtype)
 
 
-def streamed(stream: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
+def stream_rows(stream: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
     """Rows of a C-ordered array from a stream."""
     row = int(np.prod(shape[1:])) * dtype.itemsize
     for start in range(0, shape[0], ROWS):
@@ -99,15 +100,15 @@ def streamed(stream: IO[bytes], shape: tuple[int, ...], dtype: np.dtype[Any]) ->
 
 def npz_header(path: Path, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
     """Shape and type of an array in an .npz archive, without reading it."""
-    with readable(path), zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as stream:
+    with one_sentence_errors(path), zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as stream:
         return _npy_header(stream, path)
 
 
 def npz_blocks(path: Path, name: str) -> Iterator[NDArray[Any]]:
     """Rows of one array of an .npz archive that may be larger than memory; nothing is unpickled."""
-    with readable(path), zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as stream:
+    with one_sentence_errors(path), zipfile.ZipFile(path) as archive, archive.open(f"{name}.npy") as stream:
         shape, dtype = _npy_header(stream, path)
-        yield from streamed(stream, shape, dtype)
+        yield from stream_rows(stream, shape, dtype)
 
 
 def _npy_header(stream: IO[bytes], path: Path) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -121,10 +122,8 @@ def _npy_header(stream: IO[bytes], path: Path) -> tuple[tuple[int, ...], np.dtyp
 
 def hdf5_blocks(path: Path, name: str) -> Iterator[NDArray[Any]]:
     """Rows of one data set of an HDF5 file."""
-    from unbraid.data.own.readers import need_h5py
-
-    h5py = need_h5py(path)
-    with readable(path), h5py.File(path, "r") as file:
+    h5py = need("h5py", path)
+    with one_sentence_errors(path), h5py.File(path, "r") as file:
         source = file[name]
         for start in range(0, len(source), ROWS):
             yield source[start : start + ROWS]
@@ -132,7 +131,7 @@ def hdf5_blocks(path: Path, name: str) -> Iterator[NDArray[Any]]:
 
 def archive_members(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
     """(name, content) of the wanted files in a folder, a zip or a tar, in the order in which they are stored."""
-    with readable(path):
+    with one_sentence_errors(path):
         if path.is_dir():
             for file in sorted(path.rglob("*")):
                 name = file.relative_to(path).as_posix()
@@ -157,7 +156,7 @@ def picture_blocks(
     """The wanted pictures of an archive, decoded and made small by threads, in blocks."""
 
     def decoded(member: tuple[str, bytes]) -> Bytes:
-        with readable(path), Image.open(io.BytesIO(member[1])) as opened:
+        with one_sentence_errors(path), Image.open(io.BytesIO(member[1])) as opened:
             return np.asarray(small(opened.convert("RGB")), np.uint8)
 
     members = archive_members(path, wanted)
@@ -166,8 +165,20 @@ def picture_blocks(
             yield np.stack(list(pool.map(decoded, batch)))
 
 
-def resized(images: Bytes, size: int) -> Bytes:
-    """Images [n, h, w, c] at size×size by Pillow's antialiased bilinear filter."""
+def resize_images(images: Bytes, size: int) -> Bytes:
+    """Bring images to a square by Pillow's antialiased bilinear filter.
+
+    Args:
+        images: [n, h, w, c].
+        size: the side.
+
+    Returns:
+        Images [n, size, size, c].
+
+    Example:
+        >>> resize_images(np.zeros((1, 8, 8, 3), np.uint8), 4).shape
+        (1, 4, 4, 3)
+    """
     if images.shape[1:3] == (size, size):
         return images
     out = np.empty((len(images), size, size, images.shape[3]), np.uint8)

@@ -1,4 +1,4 @@
-"""CGAN (Mirza & Osindero 2014) with DCGAN's stacks: the baseline of MS-GAN, batch norm and all."""
+"""CGAN (Mirza & Osindero 2014) with DCGAN's networks, batch norm included: the baseline of MS-GAN."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
+from unbraid.methods.options import NetworkOptions
 from unbraid.methods.staged.control_inputs import ControlInputs, GivenFactors
 from unbraid.nets.dcgan import PairCritic, generator
 from unbraid.ops.density_ratio import classification_loss
@@ -19,15 +20,23 @@ from unbraid.util.schema import later_option, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class CGAN(GivenFactors):
-    """CGAN: a generator of given factors c and noise z side by side."""
+class CGAN(GivenFactors, NetworkOptions):
+    """CGAN: a generator of given factors c and noise z side by side.
+
+    Reference:
+        Mirza & Osindero 2014, with the stacks of Radford et al. 2016.
+
+    Example:
+        >>> CGAN().reconstructs
+        False
+    """
 
     name: ClassVar[str] = "cgan"
+    title: ClassVar[str] = "CGAN"
     paper: ClassVar[str] = "Mirza & Osindero 2014"
     reconstructs: ClassVar[bool] = False
-    latents: int = option(10, "number of codes z, standard normal")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's")
+    latents: int = option(10, "number of codes z, standard normal", least=1)
+    critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's", least=0)
     adam: Adam = option(Adam(beta1=0.5), "optimiser of the generator")
     critic_adam: Adam = option(Adam(beta1=0.5), "optimiser of the critic")
 
@@ -62,7 +71,7 @@ class CGANModel(Method):
         return self.inputs(self.inputs.given(batch.factors).mean)  # type: ignore[no-any-return]
 
     def critic_loss(self, batch: Batch, step: int) -> Terms:
-        """Tell (x, c) from (G(c, z), c)."""
+        """Cross-entropy of the critic, which tells real pairs (x, c) from generated ones (G(c, z), c)."""
         c = self.features(batch)
         with torch.no_grad():  # the generator is the other update's
             made = self.make(c, self.noise(c))
@@ -70,7 +79,7 @@ class CGANModel(Method):
         return Terms(loss, accuracy=accuracy)
 
     def generator_loss(self, batch: Batch, step: int) -> Terms:
-        """−log D(G(c, z), c), which does not saturate."""
+        """−log D(G(c, z), c): the generator's loss in the form that does not saturate."""
         c = self.features(batch)
         adversarial = F.softplus(-self.critic(self.make(c, self.noise(c)), c)).mean()
         return Terms(adversarial, adversarial=adversarial)

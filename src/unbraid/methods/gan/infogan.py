@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Posterior, Terms, Update
+from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
+from unbraid.methods.options import StackOptions
 from unbraid.nets.gan import generator, trunk
 from unbraid.nets.stacks import NetworkName
 from unbraid.ops.density_ratio import classification_loss
@@ -20,18 +21,28 @@ from unbraid.util.schema import option
 
 
 @dataclass(frozen=True, kw_only=True)
-class InfoGAN(MethodConfig):
-    """InfoGAN: a generator whose codes can be read back from what it makes."""
+class InfoGAN(StackOptions):
+    """InfoGAN: a generator whose codes can be read back from what it makes.
+
+    Reference:
+        Chen et al. 2016, eq. 6.
+
+    Example:
+        >>> InfoGAN(codes=10).codes
+        10
+    """
 
     name: ClassVar[str] = "infogan"
+    title: ClassVar[str] = "InfoGAN"
     paper: ClassVar[str] = "Chen et al. 2016"
-    codes: int = option(5, "number of codes, uniform on [−1, 1]")
-    noise: int = option(5, "number of noise variables, which nobody reads back")
-    information: float = option(1.0, "weight λ of the information bound")
-    instance_noise: float = option(0.1, "standard deviation of noise on all images that the critic sees, at the start")
-    noise_steps: int = option(20_000, "steps until the instance noise is gone")
-    network: NetworkName = option("auto", "conv-bn (default for images), conv, conv-celeba, mlp")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
+    codes: int = option(5, "number of codes, uniform on [−1, 1]", least=1)
+    noise: int = option(5, "number of noise variables, which are not read back", least=0)
+    information: float = option(1.0, "weight λ of the information bound", least=0)
+    instance_noise: float = option(
+        0.1, "standard deviation of noise on all images that the critic sees, at the start", least=0
+    )
+    noise_steps: int = option(20_000, "steps until the instance noise is gone", least=0)
+    network: NetworkName = option("auto", "conv-bn (for images), conv, conv-celeba, conv-mnist, mlp, conv1d (signals)")
     adam: Adam = option(Adam(lr=2e-4, beta1=0.5), "optimiser of the generator (DCGAN's settings)")
     critic_adam: Adam = option(Adam(lr=2e-4, beta1=0.5), "optimiser of the critic and the recognition network")
 
@@ -59,18 +70,18 @@ class InfoGANModel(Method):
         return output.sigmoid() if self.data.is_image else output  # type: ignore[no-any-return]
 
     def draw(self, like: Tensor) -> tuple[Tensor, Tensor]:
-        """Codes from their prior, and what is made of them."""
+        """Codes drawn from their prior, and the observations generated from them."""
         codes = UniformCode(like.new_zeros(len(like), self.config.codes)).rsample()
         noise = torch.randn((len(like), self.config.noise), device=like.device)
         return codes, self.make(codes, noise)
 
     def blurred(self, x: Tensor, step: int) -> Tensor:
-        """With instance noise: the two distributions then overlap, and the critic cannot win outright."""
+        """x with instance noise: real and generated observations then overlap, and the critic cannot win outright."""
         deviation = linear(step, self.config.instance_noise, 0.0, self.config.noise_steps)
         return x + deviation * torch.randn_like(x)
 
     def judge(self, x: Tensor, step: int) -> tuple[Tensor, RecognisedCode]:
-        """log-odds that x is real, [b], and Q(c | x)."""
+        """The log-odds that x is real, [b], and Q(c | x)."""
         features = self.trunk(self.blurred(x, step))
         return self.critic(features).squeeze(1), self.recognise(features)
 
@@ -84,7 +95,7 @@ class InfoGANModel(Method):
         return information_bound(q.log_prob(codes), self.config.codes * UNIFORM_ENTROPY)
 
     def critic_loss(self, batch: Batch, step: int) -> Terms:
-        """Cross-entropy of real against made, − λ·L_I: the recognition network shares the critic's trunk."""
+        """Cross-entropy of real against generated, − λ·L_I: the recognition network shares the critic's trunk."""
         with torch.no_grad():  # the generator is the other update's
             codes, made = self.draw(batch.x)
         real_odds, _ = self.judge(batch.x, step)

@@ -11,7 +11,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
-from unbraid.methods.staged.ms_vae import given
+from unbraid.methods.options import NetworkOptions
+from unbraid.methods.staged.ms_vae import required_y
 from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network, check_styles
 from unbraid.nets.dcgan import PairCritic
 from unbraid.ops.density_ratio import classification_loss
@@ -20,24 +21,31 @@ from unbraid.util.schema import later_option, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class MSGAN(LaterStage):
+class MSGAN(LaterStage, NetworkOptions):
     """MS-GAN: a generator that adds to y the detail that a critic of pairs (x, y) misses.
 
     After `controls` it is the supervised MS-GAN, after `beta-vae` with few latents the unsupervised one.
+
+    Reference:
+        MS-VAE, appendix E.
+
+    Example:
+        >>> MSGAN().conditional
+        True
     """
 
     name: ClassVar[str] = "ms-gan"
+    title: ClassVar[str] = "MS-GAN"
     paper: ClassVar[str] = "MS-VAE, E"
     reconstructs: ClassVar[bool] = False
-    latents: int = option(10, "number of codes z, standard normal")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's")
+    latents: int = option(10, "number of codes z, standard normal", least=1)
+    critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's", least=0)
     styles: StylesOf = later_option("channels", STYLES_OF)
     adam: Adam = option(Adam(beta1=0.5), "optimiser of the generator")
     critic_adam: Adam = option(Adam(beta1=0.5), "optimiser of the critic")
 
     def check(self, data: DataSpec) -> None:
-        """Refuse styles of places where there are none."""
+        """Refuse --styles places for vectors, which have no places."""
         check_styles(self.styles, data)
 
     def build(self, data: DataSpec) -> MSGANModel:
@@ -57,8 +65,8 @@ class MSGANModel(Method):
         super().__init__()
         self.config, self.is_image = config, data.is_image
         self.generator = adain_network(data.shape, config.latents, config.width, config.styles)
-        # The critic sees one image at a time and misses no variety: a z that only hints at the start is never heard.
-        self.generator.styles.speak_up()
+        # The critic sees one image at a time and does not ask for variety: a z of little effect at first stays unused.
+        self.generator.styles.init_unit_variance()
         self.critic = PairCritic(data.shape, data.shape, config.critic_width or config.width)
 
     def make(self, y: Tensor, z: Tensor) -> Tensor:
@@ -71,16 +79,16 @@ class MSGANModel(Method):
         return torch.randn(len(like), self.config.latents, device=like.device)
 
     def critic_loss(self, batch: Batch, step: int) -> Terms:
-        """Tell (x, y) from (G(y, z), y)."""
-        y = given(batch.y)
+        """Cross-entropy of the critic, which tells real pairs (x, y) from generated ones (G(y, z), y)."""
+        y = required_y(batch.y)
         with torch.no_grad():  # the generator is the other update's
             made = self.make(y, self.noise(y))
         loss, accuracy = classification_loss(self.critic(batch.x, y), self.critic(made, y))
         return Terms(loss, accuracy=accuracy)
 
     def generator_loss(self, batch: Batch, step: int) -> Terms:
-        """−log D(G(y, z), y), which does not saturate."""
-        y = given(batch.y)
+        """−log D(G(y, z), y): the generator's loss in the form that does not saturate."""
+        y = required_y(batch.y)
         adversarial = F.softplus(-self.critic(self.make(y, self.noise(y)), y)).mean()
         return Terms(adversarial, adversarial=adversarial)
 
@@ -98,4 +106,4 @@ class MSGANModel(Method):
 
     def decode(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """G(y, z)."""
-        return self.make(given(y), codes["z"])
+        return self.make(required_y(y), codes["z"])

@@ -18,13 +18,24 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class FullVAE(GaussianConfig):
-    """FullVAE: a VAE whose first latents are trained to be the labelled factors, one each."""
+    """FullVAE: a VAE whose first latents are trained to be the labelled factors, one each.
+
+    Reference:
+        Locatello et al. 2020; Mita et al. 2021, eq. 8.
+
+    Example:
+        >>> FullVAE().uses_labels
+        True
+    """
 
     name: ClassVar[str] = "full-vae"
+    title: ClassVar[str] = "FullVAE"
     paper: ClassVar[str] = "Locatello et al. 2020"
     uses_labels: ClassVar[bool] = True
-    gamma: float = option(1.0, "weight of the cross-entropy between latents and factors (the paper tries 1 to 16)")
-    beta: float = option(1.0, "weight of the KL term")
+    gamma: float = option(
+        1.0, "weight of the cross-entropy between latents and factors (the paper tries 1 to 16)", least=0
+    )
+    beta: float = option(1.0, "weight of the KL term", least=0)
 
     def build(self, data: DataSpec) -> FullVAEModel:
         """The untrained model."""
@@ -32,7 +43,7 @@ class FullVAE(GaussianConfig):
 
 
 class FullVAEModel(GaussianVAE):
-    """Mita et al. 2021, eq. 8. Its encoder reads no labels: they are there in training only."""
+    """Mita et al. 2021, eq. 8. Its encoder reads no labels: they are used in training only."""
 
     config: FullVAE
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from unbraid.core import Adam, Batch, DataSpec, Terms, Update
 from unbraid.methods.labelled.conditional import ConditionalConfig, ConditionalVAE, kl_rows, prior_network
-from unbraid.methods.labelled.ivae import given_or_mean
+from unbraid.methods.labelled.ivae import labels_or_mean
 from unbraid.nets.frozen import frozen
 from unbraid.nets.stacks import scaled
 from unbraid.ops import likelihood
@@ -25,14 +25,23 @@ class DoubleConfig(ConditionalConfig):
     prior_adam: Adam = option(Adam(lr=1e-4, beta1=0.5, beta2=0.9), "optimiser of the VAE over u")
     # With a plain squared error (1) the noise would be wider than labels scaled to [0, 1] are spread, nothing would be
     # worth encoding, and p(z | u) would be the standard normal for every u.
-    label_scale: float = option(0.1, "standard deviation of p(u | z)")
+    label_scale: float = option(0.1, "standard deviation of p(u | z)", above=0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class IDVAE(DoubleConfig):
-    """IDVAE: as IVAE, with a prior p(z | u) that is sufficient and compact because a VAE over u made it."""
+    """IDVAE: as IVAE, with a prior p(z | u) that is sufficient and compact because a VAE over u made it.
+
+    Reference:
+        Mita et al. 2021, eqs. 15 to 17.
+
+    Example:
+        >>> IDVAE().prior_adam.beta1
+        0.5
+    """
 
     name: ClassVar[str] = "idvae"
+    title: ClassVar[str] = "IDVAE"
     paper: ClassVar[str] = "Mita et al. 2021"
     needs_complete_labels: ClassVar[bool] = True
 
@@ -64,7 +73,7 @@ class IDVAEModel(ConditionalVAE):
 
     def auxiliary(self, x: Tensor, labels: Tensor | None) -> Tensor:
         """The labels; where there are none, their mean in training, which says nothing about x."""
-        return given_or_mean(self, x, labels)
+        return labels_or_mean(self, x, labels)
 
     def updates(self) -> tuple[Update, ...]:
         """The VAE over u, then the VAE over x, each with its own optimiser."""

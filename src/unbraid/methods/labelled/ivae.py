@@ -13,9 +13,18 @@ from unbraid.methods.labelled.conditional import ConditionalConfig, ConditionalV
 
 @dataclass(frozen=True, kw_only=True)
 class IVAE(ConditionalConfig):
-    """IVAE: a learned prior p(z | u) given labels makes the codes identifiable."""
+    """IVAE: a learned prior p(z | u) given labels makes the codes identifiable.
+
+    Reference:
+        Khemakhem et al. 2020; Mita et al. 2021, eq. 10.
+
+    Example:
+        >>> IVAE().encoder_needs_labels
+        True
+    """
 
     name: ClassVar[str] = "ivae"
+    title: ClassVar[str] = "IVAE"
     paper: ClassVar[str] = "Khemakhem et al. 2020"
     needs_complete_labels: ClassVar[bool] = True
 
@@ -39,7 +48,7 @@ class IVAEModel(ConditionalVAE):
 
     def auxiliary(self, x: Tensor, labels: Tensor | None) -> Tensor:
         """The labels; where there are none, their mean in training, which says nothing about x."""
-        return given_or_mean(self, x, labels)
+        return labels_or_mean(self, x, labels)
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder, decoder and prior, on observations whose labels are known."""
@@ -47,8 +56,17 @@ class IVAEModel(ConditionalVAE):
         return (Update("vae", self.loss, trains, self.config.adam, self.config.batch_size, stream="labelled"),)
 
 
-def given_or_mean(method: ConditionalVAE, x: Tensor, labels: Tensor | None) -> Tensor:
-    """u from labels; without them it is dropped, which is to say held at its mean."""
+def labels_or_mean(method: ConditionalVAE, x: Tensor, labels: Tensor | None) -> Tensor:
+    """u from labels; without them it is dropped, which is to say held at its mean in training.
+
+    Args:
+        method: whose labels these are.
+        x: observations, [b, …].
+        labels: [b, factor], or None.
+
+    Returns:
+        u, [b, value].
+    """
     if labels is None:
         return method.observed.mean.expand(len(x), -1)
     return method.observed(labels)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""A classifier of one factor: no disentangler, but a witness for measures that ask what an image shows."""
+"""A classifier of one factor: not a disentangler, but a judge for measures that ask what an image shows."""
 
 from __future__ import annotations
 
@@ -8,24 +8,32 @@ from typing import ClassVar
 from torch import Tensor
 from torch.nn import functional as F
 
-from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Posterior, Terms, Update
+from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
 from unbraid.errors import InputError, unknown
-from unbraid.nets.stacks import Encoder, NetworkName
+from unbraid.methods.options import NetworkOptions, StackOptions
+from unbraid.nets.stacks import Encoder
 from unbraid.ops.given import Point
-from unbraid.util.schema import option
+from unbraid.util.schema import option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
-class FactorProbe(MethodConfig):
-    """Factor probe: a network that reads one discrete factor off an observation."""
+class FactorProbe(StackOptions):
+    """Factor probe: a network that reads one discrete factor off an observation.
+
+    Reference:
+        None: it is a measuring device of this library.
+
+    Example:
+        >>> FactorProbe(factor="shape").factor
+        'shape'
+    """
 
     name: ClassVar[str] = "factor-probe"
+    title: ClassVar[str] = "Factor probe"
     uses_labels: ClassVar[bool] = True
     needs_complete_labels: ClassVar[bool] = True
     factor: str = option("", "the factor to read; the last one if none is named")
-    network: NetworkName = option("auto", "conv (default for images), conv-bn, conv-celeba, mlp")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    adam: Adam = option(Adam(lr=1e-3), "optimiser")
+    adam: Adam = with_default(NetworkOptions, "adam", Adam(lr=1e-3))
 
     def build(self, data: DataSpec) -> FactorProbeModel:
         """The untrained probe."""

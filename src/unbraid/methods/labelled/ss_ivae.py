@@ -1,4 +1,4 @@
-"""SS-IVAE and SS-IDVAE (Mita et al. 2021, appendix C): u is guessed where no one has labelled it."""
+"""SS-IVAE and SS-IDVAE (Mita et al. 2021, appendix C): u is guessed where labels are missing."""
 
 from __future__ import annotations
 
@@ -21,11 +21,20 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class SSIVAE(ConditionalConfig):
-    """SS-IVAE: IVAE where few observations are labelled; q(u | x) guesses the rest."""
+    """SS-IVAE: IVAE where few observations are labelled; q(u | x) guesses the rest.
+
+    Reference:
+        Mita et al. 2021, eqs. 21 to 23, over eq. 10.
+
+    Example:
+        >>> SSIVAE(alpha=5.0).alpha
+        5.0
+    """
 
     name: ClassVar[str] = "ss-ivae"
+    title: ClassVar[str] = "SS-IVAE"
     paper: ClassVar[str] = "Mita et al. 2021, C"
-    alpha: float = option(1.0, "weight of the supervised term −log q(u | x)")
+    alpha: float = option(1.0, "weight of the supervised term −log q(u | x)", least=0)
 
     def build(self, data: DataSpec) -> SSIVAEModel:
         """The untrained model."""
@@ -34,11 +43,20 @@ class SSIVAE(ConditionalConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class SSIDVAE(DoubleConfig):
-    """SS-IDVAE: IDVAE where few observations are labelled; q(u | x) guesses the rest."""
+    """SS-IDVAE: IDVAE where few observations are labelled; q(u | x) guesses the rest.
+
+    Reference:
+        Mita et al. 2021, eqs. 21 to 23, over eq. 17.
+
+    Example:
+        >>> SSIDVAE().label_scale
+        0.1
+    """
 
     name: ClassVar[str] = "ss-idvae"
+    title: ClassVar[str] = "SS-IDVAE"
     paper: ClassVar[str] = "Mita et al. 2021, C"
-    alpha: float = option(1.0, "weight of the supervised term −log q(u | x)")
+    alpha: float = option(1.0, "weight of the supervised term −log q(u | x)", least=0)
 
     def build(self, data: DataSpec) -> SSIDVAEModel:
         """The untrained model."""
@@ -112,7 +130,7 @@ class SSIDVAEModel(SemiSupervised):
         self.prior_decoder = label_decoder(self, config)
 
     def bound_rows(self, x: Tensor, u: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        """−L_IDVAE and its four terms. The prior's weights are held fixed; a guessed u is drawn to what is likely."""
+        """−L_IDVAE and its four terms. The prior's weights are held fixed; a guessed u moves towards what is likely."""
         reconstruction, kl = image_rows(self, x, u)
         q = DiagonalGaussian.from_parameters(frozen(self.prior_encoder, u))
         label, label_kl = prior_rows(q, partial(frozen, self.prior_decoder), u, self.config.label_scale)
@@ -120,7 +138,7 @@ class SSIDVAEModel(SemiSupervised):
         return bound, {"reconstruction": reconstruction, "kl": kl, "label": label, "label_kl": label_kl}
 
     def prior_loss(self, batch: Batch, step: int) -> Terms:
-        """−log p(u | z) + KL[q(z | u) ‖ p(z)] (eq. 16), for labels as they are given or guessed."""
+        """−log p(u | z) + KL[q(z | u) ‖ p(z)] (eq. 16), for known and guessed labels."""
         u = self.observed(batch.factors, instead=self.guess(batch.x).rsample().detach())
         label, kl = prior_rows(self.conditional_prior(u), self.prior_decoder, u, self.config.label_scale)
         labelled = ~batch.factors.isnan().any(1)

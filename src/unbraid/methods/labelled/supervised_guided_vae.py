@@ -1,4 +1,4 @@
-"""Supervised Guided-VAE (Ding et al. 2020): each label is excited in one latent and inhibited in all others."""
+"""Supervised Guided-VAE (Ding et al. 2020): one latent predicts each label, and the other latents must not."""
 
 from __future__ import annotations
 
@@ -21,13 +21,22 @@ JUDGE_UNITS = 32  # of the classifiers of latents, in the authors' code
 
 @dataclass(frozen=True, kw_only=True)
 class SupervisedGuidedVAE(GaussianConfig):
-    """Supervised Guided-VAE: latent t tells label t, and the other latents do not."""
+    """Supervised Guided-VAE: latent t tells label t, and the other latents do not.
+
+    Reference:
+        Ding et al. 2020, §3.3.
+
+    Example:
+        >>> SupervisedGuidedVAE().needs_complete_labels
+        True
+    """
 
     name: ClassVar[str] = "guided-vae-supervised"
+    title: ClassVar[str] = "Supervised Guided-VAE"
     paper: ClassVar[str] = "Ding et al. 2020"
     uses_labels: ClassVar[bool] = True
     needs_complete_labels: ClassVar[bool] = True
-    label_weight: float = option(1.0, "weight of excitation and inhibition")
+    label_weight: float = option(1.0, "weight of excitation and inhibition", least=0)
     judge_adam: Adam = option(Adam(), "optimiser of the inhibiting classifiers")
 
     def build(self, data: DataSpec) -> SupervisedGuidedVAEModel:
@@ -36,7 +45,7 @@ class SupervisedGuidedVAE(GaussianConfig):
 
 
 class SupervisedGuidedVAEModel(GaussianVAE):
-    """Ding et al. 2020, §3.3. Labels are those of the factors it is given, in their order."""
+    """Ding et al. 2020, §3.3. Labels are those of the visible factors, in their order."""
 
     config: SupervisedGuidedVAE
 
@@ -50,9 +59,7 @@ class SupervisedGuidedVAEModel(GaussianVAE):
 
     def vae_loss(self, batch: Batch, step: int) -> Terms:
         """−ELBO."""
-        q = self.posterior(batch.x)
-        reconstruction = self.reconstruction(q.rsample(), batch.x)
-        kl = q.kl()
+        _, reconstruction, kl = self.elbo(batch.x)
         return Terms(reconstruction + kl, reconstruction=reconstruction, kl=kl)
 
     def excitation_loss(self, batch: Batch, step: int) -> Terms:
@@ -87,7 +94,12 @@ class SupervisedGuidedVAEModel(GaussianVAE):
 
 
 def judge(inputs: int, classes: int) -> nn.Sequential:
-    """A small classifier of latents."""
+    """A small classifier of latents.
+
+    Example:
+        >>> judge(9, classes=4)(torch.randn(2, 9)).shape
+        torch.Size([2, 4])
+    """
     return nn.Sequential(
         nn.Linear(inputs, JUDGE_UNITS),
         nn.LeakyReLU(SLOPE),
@@ -103,12 +115,17 @@ def label(batch: Batch, factor: int) -> Tensor:
 
 
 def without(z: Tensor, latent: int) -> Tensor:
-    """All latents but one."""
+    """All latents but one.
+
+    Example:
+        >>> without(torch.tensor([[1.0, 2.0, 3.0]]), 1).tolist()
+        [[1.0, 3.0]]
+    """
     return torch.cat((z[:, :latent], z[:, latent + 1 :]), dim=1)
 
 
 def check_labels(config: SupervisedGuidedVAE, data: DataSpec) -> None:
-    """Refuse what cannot work, by name."""
+    """Refuse labels that are missing, continuous, or as many as the latents."""
     if not data.factors:
         raise InputError(f"{config.name} learns from labels; name labelled factors with --label-factors.")
     continuous = [factor.name for factor in data.factors if not factor.size]

@@ -36,6 +36,15 @@ class ControlInputs(nn.Module):
     """Chosen factors, in their own units, as features: one-hot, a point on a circle, or a value within [−1, 1].
 
     Between two categories lie mixtures of both, so that a slider can move through every value.
+
+    Args:
+        data: the labelled factors and their ranges.
+        names: which of them; all, if none is named.
+
+    Example:
+        >>> spec = DataSpec((4,), 9, (Factor("shape", 3, "categorical"),), ((0.0, 2.0),), labelled=9)
+        >>> ControlInputs(spec, ["shape"])(torch.tensor([[1.0], [1.25]])).tolist()
+        [[0.0, 1.0, 0.0], [0.0, 0.75, 0.25]]
     """
 
     low: Tensor
@@ -89,7 +98,12 @@ class ControlInputs(nn.Module):
 
 
 def features_of(factor: Factor) -> int:
-    """How many features stand for a factor."""
+    """How many features stand for a factor.
+
+    Example:
+        >>> features_of(Factor("shape", 3, "categorical")), features_of(Factor("azimuth", 24, "cyclic"))
+        (3, 2)
+    """
     if factor.kind == "categorical":
         return factor.size
     return 2 if factor.kind == "cyclic" else 1

@@ -8,28 +8,31 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
+from unbraid.core import Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
+from unbraid.methods.options import ObservationOptions, StackOptions, check_likelihood
 from unbraid.methods.staged.control_inputs import ControlInputs, GivenFactors
-from unbraid.methods.vae.gaussian import check_likelihood
 from unbraid.nets.adain import adain_network
-from unbraid.nets.stacks import NetworkName, decoder
+from unbraid.nets.stacks import decoder
 from unbraid.ops import likelihood
-from unbraid.ops.likelihood import Likelihood
 from unbraid.util.schema import option
 
 
 @dataclass(frozen=True, kw_only=True)
-class Controls(GivenFactors):
-    """Given controls: p(y | c) for known factors c, trained to predict the observations or a given target."""
+class Controls(GivenFactors, ObservationOptions, StackOptions):
+    """Given controls: p(y | c) for known factors c, trained to predict the observations or a given target.
+
+    Reference:
+        MS-VAE, appendices C and F.1.
+
+    Example:
+        >>> Controls(factors=("azimuth",)).required_labels(("azimuth", "shape"))
+        ('azimuth',)
+    """
 
     name: ClassVar[str] = "controls"
+    title: ClassVar[str] = "Given controls"
     paper: ClassVar[str] = "MS-VAE, C and F.1"
     target: str = option("", "what to predict: one of the data set's targets by name, or the observations")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
-    scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
-    network: NetworkName = option("auto", "conv (default for images), conv-bn, conv-celeba, mlp")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    adam: Adam = option(Adam(), "optimiser")
 
     def build(self, data: DataSpec) -> ControlsModel:
         """The untrained stage."""
@@ -39,16 +42,21 @@ class Controls(GivenFactors):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MSControls(GivenFactors, LaterStage):
-    """Given controls as a later stage: p(x | c, y), as (B, Y₀) → Y₁ of the pendulum."""
+class MSControls(GivenFactors, LaterStage, ObservationOptions):
+    """Given controls as a later stage: p(x | c, y), as (B, Y₀) → Y₁ of the pendulum.
+
+    Reference:
+        MS-VAE, appendices C and F.1.
+
+    Example:
+        >>> MSControls().conditional
+        True
+    """
 
     name: ClassVar[str] = "ms-controls"
+    title: ClassVar[str] = "Given controls (later stage)"
     paper: ClassVar[str] = "MS-VAE, C and F.1"
     target: str = option("", "what to predict: one of the data set's targets by name, or the observations")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
-    scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    adam: Adam = option(Adam(), "optimiser")
 
     def build(self, data: DataSpec) -> ControlsModel:
         """The untrained stage: y through the layers, c through AdaIN."""

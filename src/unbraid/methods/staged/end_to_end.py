@@ -1,4 +1,4 @@
-"""Both stages of MS-VAE trained as one (MS-VAE, appendix L.1, model M1): what two-step training is for."""
+"""Both stages of MS-VAE trained together (MS-VAE, appendix L.1, model M1): what two-step training is compared with."""
 
 from __future__ import annotations
 
@@ -8,30 +8,34 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Posterior, Terms, Update
-from unbraid.methods.vae.gaussian import check_likelihood
+from unbraid.core import Batch, DataSpec, Method, MethodConfig, Posterior, Terms, Update
+from unbraid.methods.options import ObservationOptions, check_likelihood
 from unbraid.nets.adain import residual_trunk
 from unbraid.nets.from_codes import DecoderFromCodes
 from unbraid.ops import likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
-from unbraid.ops.likelihood import Likelihood
-from unbraid.util.schema import option
+from unbraid.util.schema import option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
-class EndToEnd(MethodConfig):
-    """MS-VAE in one go (ablation M1): a VAE that penalises its codes c more than z, which enters by AdaIN."""
+class EndToEnd(ObservationOptions):
+    """MS-VAE trained end to end (ablation M1): a VAE that penalises its codes c more than z, which enters by AdaIN.
+
+    Reference:
+        MS-VAE, appendix L.1, model M1.
+
+    Example:
+        >>> EndToEnd().residual_latents
+        5
+    """
 
     name: ClassVar[str] = "end-to-end"
+    title: ClassVar[str] = "MS-VAE end to end"
     paper: ClassVar[str] = "MS-VAE, L.1"
-    latents: int = option(5, "number of codes c, whose KL weighs beta times")
-    residual_latents: int = option(5, "number of codes z, whose KL weighs once")
-    beta: float = option(4.0, "weight of the KL of c")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
-    scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    batch_size: int = option(32, "observations in a training batch, over all devices")
-    adam: Adam = option(Adam(), "optimiser")
+    latents: int = option(5, "number of codes c, whose KL weighs beta times", least=1)
+    residual_latents: int = option(5, "number of codes z, whose KL weighs once", least=1)
+    beta: float = option(4.0, "weight of the KL of c", least=0)
+    batch_size: int = with_default(MethodConfig, "batch_size", 32)
 
     def build(self, data: DataSpec) -> EndToEndModel:
         """The untrained model."""

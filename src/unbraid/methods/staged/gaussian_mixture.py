@@ -15,21 +15,32 @@ from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Posterior,
 from unbraid.ops import logit_space
 from unbraid.ops.categorical import gumbel_like
 from unbraid.ops.gaussian import log_prob
-from unbraid.util.schema import option
+from unbraid.util.schema import option, with_default
 
 LEAST_VARIANCE = 1e-4
 
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianMixture(MethodConfig):
-    """Gaussian mixture: fitted by EM before the first step, then refined by gradients of its log-density."""
+    """Gaussian mixture: fitted by EM before the first step, then refined by gradients of its log-density.
+
+    Reference:
+        MS-VAE, appendix D.
+
+    Example:
+        >>> GaussianMixture(components=10).batch_size
+        256
+    """
 
     name: ClassVar[str] = "gaussian-mixture"
+    title: ClassVar[str] = "Gaussian mixture"
     paper: ClassVar[str] = "MS-VAE, D"
-    components: int = option(10, "number of Gaussians, each with a variance for every value")
-    em_rows: int = option(20_000, "observations that EM looks at, chosen at random; 0 leaves everything to gradients")
-    em_iterations: int = option(100, "most iterations of EM")
-    batch_size: int = option(256, "observations in a training batch, over all devices")
+    components: int = option(10, "number of Gaussians, each with a variance for every value", least=1)
+    em_rows: int = option(
+        20_000, "observations that EM looks at, chosen at random; 0 leaves everything to gradients", least=0
+    )
+    em_iterations: int = option(100, "most iterations of EM", least=1)
+    batch_size: int = with_default(MethodConfig, "batch_size", 256)
     adam: Adam = option(Adam(lr=1e-3), "optimiser of the refinement")
 
     def build(self, data: DataSpec) -> GaussianMixtureModel:

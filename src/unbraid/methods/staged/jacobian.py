@@ -10,32 +10,41 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from unbraid.core import Adam, Batch, Condition, DataSpec, LaterStage, Method, Posterior, Terms, Update
+from unbraid.core import Adam, Batch, Condition, DataSpec, LaterStage, Method, MethodConfig, Posterior, Terms, Update
 from unbraid.errors import InputError
-from unbraid.methods.staged.ms_vae import given
+from unbraid.methods.options import NetworkOptions
+from unbraid.methods.staged.ms_vae import required_y
 from unbraid.nets.adain import residual_trunk
 from unbraid.nets.from_codes import DecoderFromCodes
 from unbraid.ops.given import Point
-from unbraid.util.schema import option
+from unbraid.util.schema import option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
-class JacobianSupervision(LaterStage):
-    """Jacobian supervision: an autoencoder that copies its teacher's codes and what changes when they do."""
+class JacobianSupervision(LaterStage, NetworkOptions):
+    """Jacobian supervision: an autoencoder that copies its teacher's codes and what changes when they do.
+
+    Reference:
+        Lezama 2019, eqs. 4 to 6.
+
+    Example:
+        >>> JacobianSupervision().replaces_codes
+        True
+    """
 
     name: ClassVar[str] = "jacobian"
+    title: ClassVar[str] = "Jacobian supervision"
     paper: ClassVar[str] = "Lezama 2019"
     replaces_codes: ClassVar[bool] = True
     condition: Condition = option(
         "mean", "what is copied: the teacher's mean codes and what it makes of them (mean), or a draw (sample)"
     )
-    latents: int = option(5, "number of codes z beside the teacher's")
-    code_weight: float = option(0.25, "λ_y, weight of the distance from the teacher's codes")
-    difference_weight: float = option(0.1, "λ_diff, weight of the difference of Jacobians")
-    covariance_weight: float = option(1e-3, "λ_xcov, weight of the covariance between old and new codes")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    batch_size: int = option(128, "observations in a training batch, over all devices")
-    adam: Adam = option(Adam(lr=3e-4), "optimiser")
+    latents: int = option(5, "number of codes z beside the teacher's", least=1)
+    code_weight: float = option(0.25, "λ_y, weight of the distance from the teacher's codes", least=0)
+    difference_weight: float = option(0.1, "λ_diff, weight of the difference of Jacobians", least=0)
+    covariance_weight: float = option(1e-3, "λ_xcov, weight of the covariance between old and new codes", least=0)
+    batch_size: int = with_default(MethodConfig, "batch_size", 128)
+    adam: Adam = with_default(NetworkOptions, "adam", Adam(lr=3e-4))
 
     @property
     def uses_codes(self) -> bool:
@@ -73,7 +82,7 @@ class JacobianSupervisionModel(Method):
         if batch.codes is None:
             raise InputError("jacobian learns from a teacher: name a first stage, as in --method beta-tcvae jacobian.")
         c, z = self.encoder(batch.x).split(self.sizes, dim=1)
-        output, y = self.make(c, z), given(batch.y)
+        output, y = self.make(c, z), required_y(batch.y)
         other = torch.randperm(len(c), device=c.device)  # the pairs: each observation takes over another's c
         reconstruction = F.mse_loss(output, batch.x)
         code = F.mse_loss(c, batch.codes)
@@ -102,6 +111,21 @@ class JacobianSupervisionModel(Method):
 
 
 def cross_covariance(c: Tensor, z: Tensor) -> Tensor:
-    """½ Σᵢⱼ Cov(cᵢ, zⱼ)² over the batch (Cheung et al. 2014, eq. 3)."""
+    """½ Σᵢⱼ Cov(cᵢ, zⱼ)² over the batch.
+
+    Args:
+        c: [b, code].
+        z: [b, other code].
+
+    Returns:
+        One number; zero where no code of one varies with a code of the other.
+
+    Reference:
+        Cheung et al. 2014, eq. 3.
+
+    Example:
+        >>> cross_covariance(torch.tensor([[-1.0], [1.0]]), torch.tensor([[-2.0], [2.0]])).item()
+        2.0
+    """
     matrix = (c - c.mean(0)).T @ (z - z.mean(0)) / len(c)
     return 0.5 * matrix.square().sum()

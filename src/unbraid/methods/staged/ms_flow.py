@@ -10,29 +10,37 @@ import torch
 import zuko
 from torch import Tensor
 
-from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
-from unbraid.methods.staged.ms_vae import given
+from unbraid.core import Batch, DataSpec, LaterStage, Method, MethodConfig, Posterior, Terms, Update
+from unbraid.methods.options import NetworkOptions
+from unbraid.methods.staged.ms_vae import required_y
 from unbraid.nets.stacks import scaled
 from unbraid.ops import logit_space
 from unbraid.ops.gaussian import DiagonalGaussian
 from unbraid.ops.given import Point
-from unbraid.util.schema import option
+from unbraid.util.schema import option, with_default
 
 UNITS = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class MSFlow(LaterStage):
-    """MS-FLOW: affine couplings that turn noise into x, given y; densities are exact, in logit space for images."""
+class MSFlow(LaterStage, NetworkOptions):
+    """MS-FLOW: affine couplings that turn noise into x, given y; densities are exact, in logit space for images.
+
+    Reference:
+        MS-VAE, appendix D; Dinh et al. 2017.
+
+    Example:
+        >>> MSFlow(transforms=5).reconstructs
+        False
+    """
 
     name: ClassVar[str] = "ms-flow"
+    title: ClassVar[str] = "MS-Flow"
     paper: ClassVar[str] = "MS-VAE, D"
     reconstructs: ClassVar[bool] = False
-    transforms: int = option(5, "number of affine couplings")
-    layers: int = option(1, "hidden layers of each coupling's network, 1000 units each at width 1")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    batch_size: int = option(100, "observations in a training batch, over all devices")
-    adam: Adam = option(Adam(), "optimiser")
+    transforms: int = option(5, "number of affine couplings", least=1)
+    layers: int = option(1, "hidden layers of each coupling's network, 1000 units each at width 1", least=0)
+    batch_size: int = with_default(MethodConfig, "batch_size", 100)
 
     def build(self, data: DataSpec) -> MSFlowModel:
         """The untrained flow."""
@@ -83,7 +91,7 @@ class MSFlowModel(Method):
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | y)."""
-        density = self.log_density(batch.x, given(batch.y)).mean()
+        density = self.log_density(batch.x, required_y(batch.y)).mean()
         return Terms(-density, log_density=density)
 
     def updates(self) -> tuple[Update, ...]:
@@ -93,7 +101,7 @@ class MSFlowModel(Method):
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """z = f⁻¹(x; y), under the key `z`: a point."""
         standard = (logit_space.enter(x) - self.centre) / self.spread
-        return {"z": Point(self.distribution(given(y)).transform(standard))}
+        return {"z": Point(self.distribution(required_y(y)).transform(standard))}
 
     def prior(self, n: int) -> dict[str, Posterior]:
         """Standard normal noise."""
@@ -101,14 +109,24 @@ class MSFlowModel(Method):
 
     def decode(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """f(z; y)."""
-        standard = self.distribution(given(y)).transform.inv(codes["z"])
+        standard = self.distribution(required_y(y)).transform.inv(codes["z"])
         return logit_space.leave(standard * self.spread + self.centre, self.shape)
 
 
 def log_density(mixture_log_weights: Tensor, centres: Tensor, flow: MSFlowModel, x: Tensor) -> tuple[Tensor, Tensor]:
-    """log p(x) = log Σₖ πₖ p(x | yₖ), [b], exactly, and the component that explains each x best, [b].
+    """log p(x) = log Σₖ πₖ p(x | yₖ) of a mixture and the flow that follows it, exactly.
 
-    `centres` [component, …] are the y that the first stage makes of each component.
+    Args:
+        mixture_log_weights: log πₖ, [component].
+        centres: the y that the first stage makes of each component, [component, …].
+        flow: the trained second stage.
+        x: observations, [b, …].
+
+    Returns:
+        log p(x), [b], and the component that explains each x best, [b].
+
+    Reference:
+        MS-VAE, appendix D.
     """
     t = logit_space.enter_noisily(x)
     each = [flow.log_density_at(t, y.expand(len(x), *y.shape)) for y in centres]

@@ -39,23 +39,51 @@ class Match:
 
 
 def parameters(config: MethodConfig, data: DataSpec) -> int:
-    """How many parameters the method has, counted without making them."""
+    """How many parameters the method has, counted without making them.
+
+    Example:
+        >>> parameters(VAE(latents=2, network="mlp", likelihood="gaussian", width=0.01), DataSpec((5,), 10)) > 0
+        True
+    """
     with torch.device("meta"):
         return sum(p.numel() for p in config.build(data).parameters())
 
 
 def latents(stages: Sequence[MethodConfig]) -> int:
-    """All latents of a chain of stages."""
+    """All latents of some stages together.
+
+    Example:
+        >>> latents([BetaTCVAE(latents=10), BetaTCVAE(latents=5)])
+        15
+    """
     return sum(int(getattr(stage, name, 0)) for stage in stages for name in ("latents", "residual_latents"))
 
 
 def with_latents_of(config: GaussianConfig, stages: Sequence[MethodConfig], data: DataSpec) -> Match:
-    """The same model with as many latents as all `stages` together: β-TCVAE-L, if it is a β-TCVAE."""
+    """The same model with as many latents as all `stages` together: β-TCVAE-L, if it is a β-TCVAE.
+
+    Args:
+        config: the model to be changed.
+        stages: whose latents are counted.
+        data: what the models are for.
+
+    Returns:
+        The changed model beside its target.
+    """
     return _match(replace(config, latents=latents(stages)), stages, data)
 
 
 def with_size_of(config: GaussianConfig, stages: Sequence[MethodConfig], data: DataSpec) -> Match:
-    """The model with the latents of all `stages` and the width that comes nearest to their number of parameters."""
+    """The model with the latents of all `stages` and the width that comes nearest to their number of parameters.
+
+    Args:
+        config: the model to be changed.
+        stages: whose latents and parameters are counted.
+        data: what the models are for.
+
+    Returns:
+        The changed model beside its target.
+    """
     target = sum(parameters(stage, data) for stage in stages)
     sized = replace(config, latents=latents(stages))
 
@@ -73,17 +101,29 @@ def with_size_of(config: GaussianConfig, stages: Sequence[MethodConfig], data: D
 
 
 def beta_tcvae_l(stages: Sequence[MethodConfig], data: DataSpec) -> Match:
-    """β-TCVAE-L: stage 1 with |C| + |Z| latents."""
+    """β-TCVAE-L: stage 1 with |C| + |Z| latents.
+
+    Reference:
+        MS-VAE, §4.1.
+    """
     return with_latents_of(_first(stages), stages, data)
 
 
 def big_beta_tcvae(stages: Sequence[MethodConfig], data: DataSpec) -> Match:
-    """Big-β-TCVAE: stage 1 with as many latents and parameters as the whole chain."""
+    """Big-β-TCVAE: stage 1 with as many latents and parameters as all stages together.
+
+    Reference:
+        MS-VAE, appendix H.
+    """
     return with_size_of(_first(stages), stages, data)
 
 
 def big_vae(stages: Sequence[MethodConfig], data: DataSpec) -> Match:
-    """Big-VAE: a VAE with as many latents and parameters as the whole chain."""
+    """Big-VAE: a VAE with as many latents and parameters as all stages together.
+
+    Reference:
+        MS-VAE, appendix H.
+    """
     first = _first(stages)
     shared = {name: getattr(first, name) for name in ("likelihood", "scale", "network", "adam", "batch_size")}
     return with_size_of(VAE(**shared), stages, data)

@@ -18,13 +18,22 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class BetaTCVAE(GaussianConfig):
-    """β-TCVAE: index-code information, total correlation and dimension-wise KL, weighed one by one."""
+    """β-TCVAE: index-code information, total correlation and dimension-wise KL, weighed one by one.
+
+    Reference:
+        Chen et al. 2018, eq. 5.
+
+    Example:
+        >>> BetaTCVAE(beta=6.0).beta
+        6.0
+    """
 
     name: ClassVar[str] = "beta-tcvae"
+    title: ClassVar[str] = "β-TCVAE"
     paper: ClassVar[str] = "Chen et al. 2018"
-    beta: float = option(6.0, "weight of the total correlation")
-    alpha: float = option(1.0, "weight of the index-code mutual information")
-    gamma: float = option(1.0, "weight of the dimension-wise KL")
+    beta: float = option(6.0, "weight of the total correlation", least=0)
+    alpha: float = option(1.0, "weight of the index-code mutual information", least=0)
+    gamma: float = option(1.0, "weight of the dimension-wise KL", least=0)
     estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
 
     def build(self, data: DataSpec) -> BetaTCVAEModel:

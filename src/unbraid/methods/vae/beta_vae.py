@@ -12,9 +12,18 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class VAE(GaussianConfig):
-    """VAE: the evidence lower bound as it is."""
+    """VAE: the evidence lower bound (ELBO) itself.
+
+    Reference:
+        Kingma & Welling 2014, eq. 10.
+
+    Example:
+        >>> VAE(latents=6).latents
+        6
+    """
 
     name: ClassVar[str] = "vae"
+    title: ClassVar[str] = "VAE"
     paper: ClassVar[str] = "Kingma & Welling 2014"
 
     def build(self, data: DataSpec) -> BetaVAEModel:
@@ -24,11 +33,20 @@ class VAE(GaussianConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class BetaVAE(GaussianConfig):
-    """β-VAE: the KL to the prior weighs β times."""
+    """β-VAE: the KL to the prior weighs β times.
+
+    Reference:
+        Higgins et al. 2017, eq. 4.
+
+    Example:
+        >>> BetaVAE(beta=8.0).beta
+        8.0
+    """
 
     name: ClassVar[str] = "beta-vae"
+    title: ClassVar[str] = "β-VAE"
     paper: ClassVar[str] = "Higgins et al. 2017"
-    beta: float = option(4.0, "weight of the KL term")
+    beta: float = option(4.0, "weight of the KL term", least=0)
 
     def build(self, data: DataSpec) -> BetaVAEModel:
         """The untrained model."""
@@ -40,15 +58,13 @@ class BetaVAEModel(GaussianVAE):
 
     def __init__(self, config: GaussianConfig, data: DataSpec, beta: float) -> None:
         super().__init__(config, data)
-        self.beta, self.adam, self.batch_size = beta, config.adam, config.batch_size
+        self.beta = beta
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | z) + β·KL[q(z | x) ‖ p(z)]."""
-        q = self.posterior(batch.x)
-        reconstruction = self.reconstruction(q.rsample(), batch.x)
-        kl = q.kl()
+        _, reconstruction, kl = self.elbo(batch.x)
         return Terms(reconstruction + self.beta * kl, reconstruction=reconstruction, kl=kl)
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""
-        return (Update("vae", self.loss, ("encoder", "decoder"), self.adam, self.batch_size),)
+        return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)

@@ -16,13 +16,22 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class FactorVAE(GaussianConfig):
-    """FactorVAE: total correlation, as a critic sees it, weighs γ times."""
+    """FactorVAE: the total correlation, estimated by a critic, weighs γ times.
+
+    Reference:
+        Kim & Mnih 2018, eq. 2 and algorithm 2.
+
+    Example:
+        >>> FactorVAE(gamma=10.0).gamma
+        10.0
+    """
 
     name: ClassVar[str] = "factor-vae"
+    title: ClassVar[str] = "FactorVAE"
     paper: ClassVar[str] = "Kim & Mnih 2018"
-    gamma: float = option(35.0, "weight of the total correlation")
-    critic_units: int = option(1000, "units in each of the critic's layers, at width 1")
-    critic_layers: int = option(6, "hidden layers of the critic")
+    gamma: float = option(35.0, "weight of the total correlation", least=0)
+    critic_units: int = option(1000, "units in each of the critic's layers, at width 1", least=1)
+    critic_layers: int = option(6, "hidden layers of the critic", least=0)
     critic_adam: Adam = option(Adam(lr=1e-4, beta1=0.5, beta2=0.9), "optimiser of the critic")
 
     def build(self, data: DataSpec) -> FactorVAEModel:
@@ -50,7 +59,7 @@ class FactorVAEModel(GaussianVAE):
         return Terms(total, reconstruction=reconstruction, kl=kl, total_correlation=correlation)
 
     def critic_loss(self, batch: Batch, step: int) -> Terms:
-        """Tell q(z) from ∏ⱼ q(zⱼ): one half of the batch as it is, the other with each latent permuted on its own."""
+        """Cross-entropy of q(z), half of the batch, against ∏ⱼ q(zⱼ), the other half with each latent permuted."""
         with torch.no_grad():  # the encoder is the other update's
             z = self.posterior(batch.x).rsample()
         joint, other = z.tensor_split(2)

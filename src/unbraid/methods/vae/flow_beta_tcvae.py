@@ -22,16 +22,25 @@ QUADRATURE = 32  # points of Gauss–Hermite quadrature for the KL to a flow
 
 @dataclass(frozen=True, kw_only=True)
 class FlowBetaTCVAE(GaussianConfig):
-    """β-TCVAE whose prior learns the shape of each latent; α = 0 and other γ are its ablations."""
+    """β-TCVAE whose prior learns the shape of each latent; α = 0 and other γ are its ablations.
+
+    Reference:
+        Chen et al. 2018, eq. 5 with the prior of appendix C.2.
+
+    Example:
+        >>> FlowBetaTCVAE(depth=4).standard_prior
+        False
+    """
 
     name: ClassVar[str] = "beta-tcvae-flow"
+    title: ClassVar[str] = "β-TCVAE with a flow prior"
     paper: ClassVar[str] = "Chen et al. 2018, C.2"
     standard_prior: ClassVar[bool] = False
-    beta: float = option(6.0, "weight of the total correlation")
-    alpha: float = option(1.0, "weight of the index-code mutual information")
-    gamma: float = option(1.0, "weight of the dimension-wise KL")
+    beta: float = option(6.0, "weight of the total correlation", least=0)
+    alpha: float = option(1.0, "weight of the index-code mutual information", least=0)
+    gamma: float = option(1.0, "weight of the dimension-wise KL", least=0)
     estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
-    depth: int = option(32, "flows in a row for each latent")
+    depth: int = option(32, "flows in a row for each latent", least=1)
 
     def build(self, data: DataSpec) -> FlowBetaTCVAEModel:
         """The untrained model."""
@@ -68,15 +77,15 @@ class FlowPrior:
 
     @property
     def mean(self) -> Tensor:
-        """The median of every latent: where the flow comes from zero."""
+        """The median of every latent: what the flow maps to zero."""
         return self.flow.inverse(torch.zeros_like(self.flow.shift[:1]).expand(self.n, -1))
 
     def rsample(self) -> Tensor:
-        """A draw (its gradient ends here: the flow is known in the other direction)."""
+        """A draw, without gradient: the flow is inverted by bisection."""
         return self.flow.inverse(torch.randn_like(self.flow.shift[:1].expand(self.n, -1)))
 
     def kl_per_latent(self) -> Tensor:
-        """A prior says nothing."""
+        """Zero: this is the prior."""
         return torch.zeros_like(self.mean)
 
 

@@ -8,25 +8,23 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from unbraid.core import Adam, DataSpec, Method, MethodConfig, Posterior
-from unbraid.errors import InputError
-from unbraid.nets.stacks import Encoder, NetworkName, decoder
+from unbraid.core import DataSpec, Method, Posterior
+from unbraid.methods.options import ObservationOptions, StackOptions, check_likelihood
+from unbraid.nets.resolution import Resolution
+from unbraid.nets.stacks import Encoder, decoder
 from unbraid.ops import likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
-from unbraid.ops.likelihood import Likelihood
-from unbraid.util.schema import option
+from unbraid.util.schema import later_option, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianConfig(MethodConfig, ABC):
+class GaussianConfig(ObservationOptions, StackOptions, ABC):
     """Options of the methods with one group of Gaussian codes."""
 
-    latents: int = option(10, "number of codes")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
-    scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
-    network: NetworkName = option("auto", "conv (for images), conv-bn, conv-celeba, conv-mnist, mlp, conv1d (signals)")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    adam: Adam = option(Adam(), "optimiser of encoder and decoder")
+    latents: int = option(10, "number of codes", least=1)
+    resolution: int = later_option(
+        0, "side of the images that the networks work on, if less than the data's (0: the data's)", least=0
+    )
 
 
 class GaussianVAE(Method, ABC):
@@ -40,20 +38,28 @@ class GaussianVAE(Method, ABC):
         check_likelihood(config.likelihood, data)
         self.data = data
         self.likelihood, self.scale, self.latents = config.likelihood, config.scale, config.latents
-        self.encoder = Encoder(data.shape, 2 * config.latents, network=config.network, width=config.width)
-        self.decoder = decoder(config.latents, data.shape, network=config.network, width=config.width)
+        self.resolution = Resolution(data.shape, config.resolution)
+        seen = self.resolution.shape
+        self.encoder = Encoder(seen, 2 * config.latents, network=config.network, width=config.width)
+        self.decoder = decoder(config.latents, seen, network=config.network, width=config.width)
 
     def posterior(self, x: Tensor) -> DiagonalGaussian:
         """q(z | x)."""
-        return DiagonalGaussian.from_parameters(self.encoder(x))
+        return DiagonalGaussian.from_parameters(self.encoder(self.resolution.down(x)))
 
     def reconstruction(self, z: Tensor, x: Tensor) -> Tensor:
         """−log p(x | z), summed over values and averaged over the batch."""
-        return likelihood.nll(self.likelihood, self.decoder(z), x, self.scale)
+        return self.reconstruction_rows(z, x).mean()
 
     def reconstruction_rows(self, z: Tensor, x: Tensor) -> Tensor:
         """−log p(x | z), for each observation, [b]."""
-        return likelihood.nll_rows(self.likelihood, self.decoder(z), x, self.scale)
+        seen = self.resolution.down(x)
+        return self.resolution.weight * likelihood.nll_rows(self.likelihood, self.decoder(z), seen, self.scale)
+
+    def elbo(self, x: Tensor) -> tuple[DiagonalGaussian, Tensor, Tensor]:
+        """q(z | x) and the two terms of −ELBO at a draw of it: −log p(x | z) and KL[q(z | x) ‖ p(z)]."""
+        q = self.posterior(x)
+        return q, self.reconstruction(q.rsample(), x), q.kl()
 
     def nll_rows(self, x: Tensor) -> Tensor:
         """−log p(x | z) at a draw of q(z | x), for each observation, [b]."""
@@ -69,14 +75,8 @@ class GaussianVAE(Method, ABC):
 
     def decode(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """The mean of p(x | z)."""
-        return likelihood.mean(self.likelihood, self.decoder(codes["z"]))
+        return self.resolution.up(likelihood.mean(self.likelihood, self.decoder(codes["z"])))
 
     def sample_x(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """A draw from p(x | z)."""
-        return likelihood.sample(self.likelihood, self.decoder(codes["z"]), self.scale)
-
-
-def check_likelihood(name: Likelihood, data: DataSpec) -> None:
-    """Bernoulli means values in [0, 1], which vectors do not promise."""
-    if name == "bernoulli" and not data.is_image:
-        raise InputError("a bernoulli likelihood needs images; for vectors pass --likelihood gaussian or laplace.")
+        return self.resolution.up(likelihood.sample(self.likelihood, self.decoder(codes["z"]), self.scale))

@@ -18,13 +18,24 @@ from unbraid.util.schema import option
 
 @dataclass(frozen=True, kw_only=True)
 class GuidedVAE(GaussianConfig):
-    """Guided-VAE: a second, linear decoder with orthogonal components guides the codes."""
+    """Guided-VAE: a second, linear decoder with orthogonal components guides the codes.
+
+    Reference:
+        Ding et al. 2020, §3.2.
+
+    Example:
+        >>> GuidedVAE(deformation=2).deformation
+        2
+    """
 
     name: ClassVar[str] = "guided-vae"
+    title: ClassVar[str] = "Guided-VAE"
     paper: ClassVar[str] = "Ding et al. 2020"
-    guide: float = option(0.5, "weight of the linear decoder's squared error")
-    overlap: float = option(1.0, "weight of the components' squared inner products")
-    deformation: int = option(0, "first latents that move the linear picture: rotation, scale, two shifts (up to 4)")
+    guide: float = option(0.5, "weight of the linear decoder's squared error", least=0)
+    overlap: float = option(1.0, "weight of the components' squared inner products", least=0)
+    deformation: int = option(
+        0, "first latents that move the linear picture: rotation, scale, two shifts (up to 4)", least=0, most=len(MOVES)
+    )
 
     def build(self, data: DataSpec) -> GuidedVAEModel:
         """The untrained model."""
@@ -33,11 +44,20 @@ class GuidedVAE(GaussianConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class GuidedBetaTCVAE(GuidedVAE):
-    """Guided-β-TCVAE: the same guidance on β-TCVAE."""
+    """Guided-β-TCVAE: the same guidance on β-TCVAE.
+
+    Reference:
+        Ding et al. 2020, §3.2; Chen et al. 2018, eq. 5.
+
+    Example:
+        >>> GuidedBetaTCVAE().guide
+        0.5
+    """
 
     name: ClassVar[str] = "guided-beta-tcvae"
+    title: ClassVar[str] = "Guided-β-TCVAE"
     paper: ClassVar[str] = "Ding et al. 2020"
-    beta: float = option(6.0, "weight of the total correlation")
+    beta: float = option(6.0, "weight of the total correlation", least=0)
     estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
 
     def build(self, data: DataSpec) -> GuidedVAEModel:
@@ -82,10 +102,11 @@ class GuidedVAEModel(GaussianVAE):
 
 
 def check_deformation(config: GuidedVAE, data: DataSpec) -> None:
-    """Refuse what cannot work, by name."""
-    if not 0 <= config.deformation <= len(MOVES) or config.deformation >= config.latents:
+    """Refuse a deformation that leaves nothing to move, or that moves vectors."""
+    if config.deformation >= config.latents:
         raise InputError(
-            f"{config.name}.deformation={config.deformation} must be at most {len(MOVES)} and less than latents."
+            f"--deformation {config.deformation} of {config.name} leaves no latent for the picture: "
+            f"it must be less than --latents {config.latents}."
         )
     if config.deformation and not data.is_image:
-        raise InputError(f"{config.name}.deformation moves pictures; vectors need --deformation 0.")
+        raise InputError(f"--deformation of {config.name} moves pictures; vectors need --deformation 0.")

@@ -1,4 +1,4 @@
-"""HFVAE (Esmaeili et al. 2019): dependence between groups of codes and within them is weighed apart."""
+"""HFVAE (Esmaeili et al. 2019): dependence between groups of codes and within groups has weights of its own."""
 
 from __future__ import annotations
 
@@ -10,37 +10,41 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Posterior, Terms, Update
+from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
 from unbraid.errors import InputError
-from unbraid.methods.vae.gaussian import check_likelihood
-from unbraid.nets.stacks import Encoder, NetworkName, decoder
+from unbraid.methods.options import NetworkOptions, ObservationOptions, StackOptions, check_likelihood
+from unbraid.nets.stacks import Encoder, decoder
 from unbraid.ops import gaussian, likelihood
 from unbraid.ops.categorical import Categorical, relaxed_log_prob, relaxed_log_sample
 from unbraid.ops.gaussian import DiagonalGaussian
 from unbraid.ops.groups import grouped_density
-from unbraid.ops.likelihood import Likelihood
 from unbraid.ops.total_correlation import Estimator, mixture_weights
-from unbraid.util.schema import option
+from unbraid.util.schema import option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
-class HFVAE(MethodConfig):
-    """HFVAE: groups of Gaussian codes z and, if wanted, discrete codes c, each of them a group of its own."""
+class HFVAE(ObservationOptions, StackOptions):
+    """HFVAE: groups of Gaussian codes z and, if wanted, discrete codes c, each of them a group of its own.
+
+    Reference:
+        Esmaeili et al. 2019, §3.
+
+    Example:
+        >>> HFVAE(groups=(2, 2, 6), classes=()).groups
+        (2, 2, 6)
+    """
 
     name: ClassVar[str] = "hfvae"
+    title: ClassVar[str] = "HFVAE"
     paper: ClassVar[str] = "Esmaeili et al. 2019"
-    groups: tuple[int, ...] = option((1,) * 10, "number of continuous codes in each group")
-    classes: tuple[int, ...] = option((3,), "number of values of each discrete code; none for an empty list")
-    alpha: float = option(1.0, "weight of the information between observations and codes")
-    beta: float = option(4.0, "weight of the total correlation between groups")
-    gamma: float = option(1.0, "weight of the total correlation within groups")
+    groups: tuple[int, ...] = option((1,) * 10, "number of continuous codes in each group", least=1)
+    classes: tuple[int, ...] = option((3,), "number of values of each discrete code; none for an empty list", least=2)
+    alpha: float = option(1.0, "weight of the information between observations and codes", least=0)
+    beta: float = option(4.0, "weight of the total correlation between groups", least=0)
+    gamma: float = option(1.0, "weight of the total correlation within groups", least=0)
     estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
-    temperature: float = option(0.67, "of the relaxed discrete codes")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
-    scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
-    network: NetworkName = option("auto", "conv (default for images), conv-bn, conv-celeba, mlp")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    adam: Adam = option(Adam(lr=1e-3), "optimiser of encoder and decoder")
+    temperature: float = option(0.67, "of the relaxed discrete codes", above=0)
+    adam: Adam = with_default(NetworkOptions, "adam", Adam(lr=1e-3))
 
     def build(self, data: DataSpec) -> HFVAEModel:
         """The untrained model."""
@@ -58,8 +62,8 @@ class HFVAEModel(Method):
     def __init__(self, config: HFVAE, data: DataSpec) -> None:
         super().__init__()
         check_likelihood(config.likelihood, data)
-        if not config.groups or min(config.groups) < 1:
-            raise InputError(f"hfvae.groups must be sizes of at least 1, as in [2, 2, 6], not {list(config.groups)}.")
+        if not config.groups:
+            raise InputError("hfvae needs groups of codes: name their sizes, as in --groups 2,2,6.")
         self.config, self.data = config, data
         self.latents, self.values = sum(config.groups), sum(config.classes)
         self.encoder = Encoder(data.shape, 2 * self.latents + self.values, network=config.network, width=config.width)

@@ -9,35 +9,41 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Posterior, Terms, Update
-from unbraid.methods.vae.gaussian import check_likelihood
-from unbraid.nets.stacks import Encoder, NetworkName, decoder
+from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
+from unbraid.methods.options import NetworkOptions, ObservationOptions, StackOptions, check_likelihood
+from unbraid.nets.stacks import Encoder, decoder
 from unbraid.ops import likelihood
 from unbraid.ops.categorical import Categorical, capacity_limit
 from unbraid.ops.gaussian import DiagonalGaussian
-from unbraid.ops.likelihood import Likelihood
 from unbraid.ops.schedules import linear
-from unbraid.util.schema import option
+from unbraid.util.schema import option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointVAE(MethodConfig):
-    """JointVAE: Gaussian codes z and discrete codes c, whose KLs follow capacities."""
+class JointVAE(ObservationOptions, StackOptions):
+    """JointVAE: Gaussian codes z and discrete codes c, whose KLs follow capacities.
+
+    Reference:
+        Dupont 2018, eq. 7; the defaults are those of its appendix for dSprites.
+
+    Example:
+        >>> JointVAE(classes=(10,)).classes
+        (10,)
+    """
 
     name: ClassVar[str] = "joint-vae"
+    title: ClassVar[str] = "JointVAE"
     paper: ClassVar[str] = "Dupont 2018"
-    latents: int = option(6, "number of continuous codes")
-    classes: tuple[int, ...] = option((3,), "number of values of each discrete code")
-    gamma: float = option(150.0, "weight of the distances between KLs and capacities")
-    capacity: float = option(40.0, "capacity of the continuous codes at the end, in nats")
-    discrete_capacity: float = option(1.1, "capacity of the discrete codes at the end, in nats; no more than Σ log L")
-    capacity_steps: int = option(300_000, "steps until the capacities are reached")
-    temperature: float = option(0.67, "of the Gumbel-softmax draws")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
-    scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
-    network: NetworkName = option("auto", "conv (default for images), conv-bn, conv-celeba, mlp")
-    width: float = option(1.0, "fraction of the paper's units in every layer")
-    adam: Adam = option(Adam(lr=5e-4), "optimiser of encoder and decoder")
+    latents: int = option(6, "number of continuous codes", least=1)
+    classes: tuple[int, ...] = option((3,), "number of values of each discrete code", least=2)
+    gamma: float = option(150.0, "weight of the distances between KLs and capacities", least=0)
+    capacity: float = option(40.0, "capacity of the continuous codes at the end, in nats", least=0)
+    discrete_capacity: float = option(
+        1.1, "capacity of the discrete codes at the end, in nats; no more than Σ log L", least=0
+    )
+    capacity_steps: int = option(300_000, "steps until the capacities are reached", least=0)
+    temperature: float = option(0.67, "of the Gumbel-softmax draws", above=0)
+    adam: Adam = with_default(NetworkOptions, "adam", Adam(lr=5e-4))
 
     def build(self, data: DataSpec) -> JointVAEModel:
         """The untrained model."""

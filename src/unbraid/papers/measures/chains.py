@@ -7,9 +7,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from unbraid import metrics
@@ -17,13 +15,13 @@ from unbraid.api import Run
 from unbraid.evaluation import inception, reconstruction
 from unbraid.evaluation.table import steering_codes
 from unbraid.methods.staged.sizes import latents
-from unbraid.papers import tables
+from unbraid.papers import plots, tables
 from unbraid.papers.measures import runs as figures
 from unbraid.papers.study import Finished
 from unbraid.runs.chain import Chain
 from unbraid.runs.codes import choose_rows
 from unbraid.training import checkpoint
-from unbraid.util.files import complete_file, read_json
+from unbraid.util.files import read_json
 
 NOTHING = float("nan")  # a figure that a run does not have
 CURVE_ROWS = 2_000
@@ -163,31 +161,12 @@ def described(stage: Any, steps: int) -> str:
     return f"width {stage.width:g}, batch {stage.batch_size}, {rate}, {steps:,} steps"
 
 
-def grid(path: Path, rows: Sequence[tuple[str, NDArray[Any]]], *, size: float = 0.72) -> None:
-    """Rows of images, [n, h, w, c] each, with their names at the left."""
-    with matplotlib.rc_context({"font.size": 9}):
-        columns = max(len(images) for _, images in rows)
-        names = max(2.1, 0.07 * max(len(name) for name, _ in rows) + 0.15)  # inches
-        figure = Figure(figsize=(size * columns + names, size * len(rows)))
-        panels = figure.subplots(len(rows), 1, squeeze=False)[:, 0]
-        for panel, (name, images) in zip(panels, rows, strict=True):
-            strip = np.concatenate(list(images), axis=1)
-            panel.imshow(strip if strip.shape[-1] == 3 else strip[..., 0], cmap="gray", vmin=0, vmax=255)
-            panel.set_xticks([])
-            panel.set_yticks([])
-            panel.set_ylabel(name, rotation=0, ha="right", va="center", labelpad=6)
-            panel.spines[:].set_visible(False)
-        figure.subplots_adjust(left=(names - 0.05) / (size * columns + names), right=1, top=1, bottom=0, hspace=0.02)
-        with complete_file(path) as place:
-            figure.savefig(place, dpi=110, format="png", metadata={"Software": None})
-
-
 def traversals(path: Path, run: Run, *, row: int, codes: int, steps: int = 10) -> None:
     """The codes of stage 1 that say most of the observation, each as y and x̂ in alternate rows."""
     x = np.ascontiguousarray(run.data.observations[[row]])
     order = np.argsort(-run.encode(show=False).arrays["information"])[:codes]
     stages = run.traverse(x, stage=1, steps=steps)
-    grid(
+    plots.image_rows(
         path,
         [(f"c{code + 1}  {name}", made[code]) for code in order for name, made in zip(("y", "x̂"), stages, strict=True)],
     )

@@ -1,4 +1,4 @@
-"""How much of an object's identity changes as it is turned, and whether it is turned: read by what data taught."""
+"""How much of an object's identity changes as it is turned, and whether it is turned at all."""
 
 from __future__ import annotations
 
@@ -36,12 +36,17 @@ def counts(run: Run) -> tuple[int, int]:
 
 
 def probe_steps(run: Run) -> int:
-    """How long the witness is trained."""
+    """How many steps the network that recognises objects is trained for."""
     return PROBE_STEPS if len(run.data) > SMALL else 3
 
 
-def witness(run: Run, factor: str) -> FactorProbeModel:
-    """A network that data taught to tell objects in any pose, the same for all runs on them; kept in the run."""
+def identity_network(run: Run, factor: str) -> FactorProbeModel:
+    """A network trained on the data to recognise objects in any pose; the same for all runs on them, kept in the run.
+
+    Args:
+        run: whose data it is trained on.
+        factor: the one that says which object it is.
+    """
     steps = probe_steps(run)
     probe, budget = FactorProbe(factor=factor, width=PROBE_WIDTH), LabelBudget("all", (factor,))
     out, machine = run.folder / f"probe-{steps}", Machine(run.device.type)
@@ -50,24 +55,24 @@ def witness(run: Run, factor: str) -> FactorProbeModel:
     return trained
 
 
-def made_by(run: Run, factor: str, part: float = 1.0) -> NDArray[np.float32]:
+def features_of_model(run: Run, factor: str, part: float = 1.0) -> NDArray[np.float32]:
     """Features [identity, pose, feature] of what a model makes as c moves and everything else stays.
 
     The model is as it was after this part of its last stage's training.
     """
-    return over_poses(run, factor, chains.chain_at(run, part), BATCH)
+    return features_over_poses(run, factor, chains.chain_at(run, part), BATCH)
 
 
-def made_as_one_batch(run: Run, factor: str) -> NDArray[np.float32]:
-    """The same with all poses of an identity made as one batch, whose own statistics batch norm is given."""
+def features_as_one_batch(run: Run, factor: str) -> NDArray[np.float32]:
+    """The same with all poses of an identity as one batch, on whose own statistics batch norm runs."""
     chain, (_, poses) = run.chain, counts(run)
     with batch_statistics(chain.stages[-1]):
-        return over_poses(run, factor, chain, poses)
+        return features_over_poses(run, factor, chain, poses)
 
 
-def over_poses(run: Run, factor: str, chain: Chain, batch: int) -> NDArray[np.float32]:
+def features_over_poses(run: Run, factor: str, chain: Chain, batch: int) -> NDArray[np.float32]:
     """Features of what a chain makes of the run's identities and poses, so many images at a time."""
-    features, (identities, poses) = witness(run, factor).features, counts(run)
+    features, (identities, poses) = identity_network(run, factor).features, counts(run)
     return traversed_features(chain, features, identities=identities, poses=poses, seed=run.plan.seed, batch=batch)
 
 
@@ -87,15 +92,15 @@ def batch_statistics(model: nn.Module) -> Iterator[None]:
             norm.track_running_stats = track
 
 
-def of_data(run: Run, factor: str) -> NDArray[np.float32]:
-    """The same of the data: every object in the same poses."""
+def features_of_data(run: Run, factor: str) -> NDArray[np.float32]:
+    """The same features of the data: every object in the same poses."""
     objects = run.data.column(factor)
     order = np.lexsort((np.arange(len(objects)), objects))
     each = int((objects == objects[0]).sum())
     identities, count = counts(run)
     grid = order.reshape(-1, each)[:identities]  # [object, pose]; rows of an object go through poses in one order
     poses = np.sort(np.random.default_rng(0).permutation(each)[:count])
-    features = witness(run, factor).features
+    features = identity_network(run, factor).features
     with torch.inference_mode():
         parts: list[Tensor] = [features(run.observations(rows)).cpu() for rows in grid[:, poses]]
     return torch.stack(parts).numpy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,33 +11,43 @@ from numpy.typing import NDArray
 
 from unbraid import metrics
 from unbraid.api import Run
+from unbraid.training.log import read_log
 
 TC_POINTS = 1024
 LOGGED_SHARE = 0.1  # the last tenth of the log stands for the end of training
 
 
-def mig(run: Run, *, without: tuple[str, ...] = (), codes: NDArray[Any] | None = None) -> float:
-    """The mutual information gap (Locatello's convention) over all factors but those named.
+def score(
+    run: Run,
+    name: str,
+    *,
+    codes: NDArray[Any] | None = None,
+    labels: bool = True,
+    without: tuple[str, ...] = (),
+) -> float:
+    """A metric of a run's code table.
 
-    Of stage 1's codes unless others of the same rows are given.
+    Args:
+        run: the finished run.
+        name: of the metric.
+        codes: of the same rows, to be scored in place of stage 1's.
+        labels: whether an encoder that reads labels is given them.
+        without: names of factors to leave out.
+
+    Returns:
+        Its value, without an interval.
     """
-    table, factors = run.encode(show=False), run.data.factor_info
+    table, factors = run.encode(labels=labels, show=False), run.data.factor_info
     keep = [number for number, factor in enumerate(factors) if factor.name not in without]
     kinds = tuple(factors[number].kind for number in keep)
+    metric: Callable[..., metrics.Score] = getattr(metrics, name)
     codes = table.codes if codes is None else codes
-    return float(metrics.mig(codes, table.factors[:, keep], kinds=kinds, seed=run.plan.seed, replicates=0))
+    return float(metric(codes, table.factors[:, keep], kinds=kinds, seed=run.plan.seed, replicates=0))
 
 
-def sap_score(run: Run) -> float:
-    """Separated attribute predictability over all factors."""
-    table, kinds = run.encode(show=False), tuple(factor.kind for factor in run.data.factor_info)
-    return float(metrics.sap(table.codes, table.factors, kinds=kinds, seed=run.plan.seed, replicates=0))
-
-
-def factor_score(run: Run) -> float:
-    """The FactorVAE score over all factors."""
-    table, kinds = run.encode(show=False), tuple(factor.kind for factor in run.data.factor_info)
-    return float(metrics.factor_score(table.codes, table.factors, kinds=kinds, seed=run.plan.seed, replicates=0))
+mig = partial(score, name="mig")
+sap = partial(score, name="sap")
+factor_score = partial(score, name="factor_score")
 
 
 def total_correlation(run: Run) -> float:
@@ -56,9 +66,9 @@ def squared_error(run: Run) -> float:
 
 def logged(run: Run, term: str) -> float:
     """The mean of a logged term over the last tenth of training."""
-    lines = (run.stage_folder(1) / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = read_log(run.stage_folder(1) / "log.jsonl")
     last = lines[-max(1, int(LOGGED_SHARE * len(lines))) :]
-    return float(np.mean([json.loads(line)[term] for line in last]))
+    return float(np.mean([line[term] for line in last]))
 
 
 def active_latents(run: Run) -> float:

@@ -25,14 +25,14 @@ SHOWN = 4  # identities of each model in the picture
 POINTS = (0.125, 0.25, 0.5)  # parts of the training of generators and critics after which identity is looked at too
 
 
-def identity_change(run: Run, features: Features = identity.made_by) -> float:
+def identity_change(run: Run, features: Features = identity.features_of_model) -> float:
     """The share of the variance of identity features that moves with the pose."""
     return identity.change(features(run, IDENTITY))
 
 
-def variety(run: Run, features: Features = identity.made_by) -> float:
+def variety(run: Run, features: Features = identity.features_of_model) -> float:
     """How much identities differ, in parts of how much the data's do; 0: z does nothing."""
-    return identity.variety(features(run, IDENTITY)) / identity.variety(identity.of_data(run, IDENTITY))
+    return identity.variety(features(run, IDENTITY)) / identity.variety(identity.features_of_data(run, IDENTITY))
 
 
 def pixel_change(run: Run) -> float:
@@ -40,7 +40,7 @@ def pixel_change(run: Run) -> float:
     return float(run.evaluate(["identity_change"], show=False)["identity_change"]["value"])
 
 
-def posed(run: Run, labels: Tensor, z: Codes | None = None) -> list[Tensor]:
+def decode_in_poses(run: Run, labels: Tensor, z: Codes | None = None) -> list[Tensor]:
     """What each stage makes in the poses among these labels [b, factor], with z drawn, or given."""
     codes = [draws_of(priors(stage).prior(len(labels))) for stage in run.chain.stages]
     inputs = run.stage(1).inputs
@@ -54,7 +54,7 @@ def pose_obeyed(run: Run, images: int = 1_000, sides: int = 1) -> float:
     """The share of made images whose azimuth is read as it was asked for: the guard against an idle c."""
     rows = choose_rows(len(run.data), images, 1)
     torch.manual_seed(mix(run.plan.seed, "poses"))
-    made = as_stored(posed(run, run.labels(rows))[-1]).astype(np.uint8)
+    made = as_stored(decode_in_poses(run, run.labels(rows))[-1]).astype(np.uint8)
     return identity.PoseReader(run.data, POSE[0]).share_right(made, run.data.column(POSE[0])[rows], sides)
 
 
@@ -91,10 +91,12 @@ def images(run: Run) -> int:
 
 MEASURES: dict[str, Callable[[Run], float]] = {
     "identity": identity_change,
-    "identity-data": partial(identity_change, features=identity.of_data),  # what the witness itself cannot ignore
+    "identity-data": partial(
+        identity_change, features=identity.features_of_data
+    ),  # what the network itself cannot ignore
     "variety": variety,
-    "identity-batch": partial(identity_change, features=identity.made_as_one_batch),
-    "variety-batch": partial(variety, features=identity.made_as_one_batch),
+    "identity-batch": partial(identity_change, features=identity.features_as_one_batch),
+    "variety-batch": partial(variety, features=identity.features_as_one_batch),
     "pixels": pixel_change,
     "pose": pose_obeyed,
     "pose-sides": partial(pose_obeyed, sides=2),
@@ -102,7 +104,8 @@ MEASURES: dict[str, Callable[[Run], float]] = {
     "fid": sample_fid,
     "critic": critic_right,
     **{
-        f"identity-{part:g}": partial(identity_change, features=partial(identity.made_by, part=part)) for part in POINTS
+        f"identity-{part:g}": partial(identity_change, features=partial(identity.features_of_model, part=part))
+        for part in POINTS
     },
 }
 COLUMNS = {
@@ -120,7 +123,7 @@ COLUMNS = {
 }
 
 
-def turned(run: Run) -> dict[str, NDArray[Any]]:
+def turned_images(run: Run) -> dict[str, NDArray[Any]]:
     """y where there is one, and some identities, as the azimuth goes round."""
     azimuths, elevations = (run.data.column(name) for name in POSE)
     steps = np.linspace(0, azimuths.max(), 10)
@@ -130,7 +133,7 @@ def turned(run: Run) -> dict[str, NDArray[Any]]:
     rows: dict[str, NDArray[Any]] = {}
     for number in range(SHOWN):
         one = draws_of(priors(run.chain.stages[-1]).prior(1))["z"]
-        outputs = posed(run, labels, {"z": one.expand(len(labels), -1)})
+        outputs = decode_in_poses(run, labels, {"z": one.expand(len(labels), -1)})
         if len(outputs) > 1:
             rows.setdefault("y", as_stored(outputs[0]))
         rows[f"z {number + 1}"] = as_stored(outputs[-1])

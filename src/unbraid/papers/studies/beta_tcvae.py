@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,21 +12,16 @@ from unbraid.core import Adam, MethodConfig
 from unbraid.methods import DIPVAEI, DIPVAEII, VAE, AnnealedVAE, BetaTCVAE, BetaVAE, FactorVAE
 from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.nets.stacks import NetworkName
-from unbraid.papers import tables
+from unbraid.papers import plots, tables
 from unbraid.papers.measures import runs as measures
+from unbraid.papers.settings import SpritesSetting
 from unbraid.papers.study import Finished, Scale, Study, Trial
 
 
 @dataclass(frozen=True)
-class Setting:
+class Setting(SpritesSetting):
     """What the scales differ in; all other weights are the papers' at every scale."""
 
-    data: str
-    arguments: Mapping[str, Any]
-    steps: int
-    width: float
-    lr: float
-    seeds: int
     batch_size: int
     network: NetworkName
     critic_units: int = 1000
@@ -34,10 +29,10 @@ class Setting:
 
 
 SETTINGS: dict[Scale, Setting] = {
-    "smoke": Setting("sprites", {"size": 32, "stride": 8}, 4, 0.1, 1e-3, 1, 16, "auto", 400, (10.0, 8.0)),
-    "desk": Setting("sprites", {"size": 32}, 8_000, 0.25, 1e-3, 3, 64, "conv", 400, (10.0, 8.0)),
+    "smoke": Setting({"size": 32, "stride": 8}, 4, 0.1, 1e-3, 1, 16, "auto", 400, (10.0, 8.0)),
+    "desk": Setting({"size": 32}, 8_000, 0.25, 1e-3, 3, 64, "conv", 400, (10.0, 8.0)),
     # 50 epochs of 737,280 images at batch 2048.
-    "paper": Setting("sprites", {}, 18_000, 1.0, 1e-3, 40, 2048, "mlp"),
+    "paper": Setting({}, 18_000, 1.0, 1e-3, 40, 2048, "mlp"),
 }
 # Chen et al. 2018, appendix H, and the other methods' own papers.
 PAPER_SETTING = {
@@ -101,7 +96,7 @@ def trials(scale: Scale) -> list[Trial]:
     """Every method from every seed; all methods of one seed before the next, so that a part is a comparison too."""
     setting = SETTINGS[scale]
     return [
-        Trial(label, setting.data, (config,), (setting.steps,), seed, setting.arguments)
+        Trial(label, "sprites", (config,), (setting.steps,), seed, setting.arguments)
         for seed in range(setting.seeds)
         for label, config in compared(setting).items()
     ]
@@ -131,13 +126,12 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
     """The comparison as Markdown, with two pictures beside it."""
     setting = SETTINGS[scale]
     finished = sorted(finished, key=lambda one: list(compared(setting)).index(one.trial.group))
-    tables.dots(folder / f"{stem}.png", finished, {k: COLUMNS[k] for k in ("mig", "sap", "factor_score", "tc", "l2")})
-    tables.scatter(folder / f"{stem}-trade-off.png", finished, ("nll", COLUMNS["nll"][0]), ("mig", "MIG"))
-    size = setting.arguments.get("size", 64)
+    plots.dots(folder / f"{stem}.png", finished, {k: COLUMNS[k] for k in ("mig", "sap", "factor_score", "tc", "l2")})
+    plots.scatter(folder / f"{stem}-trade-off.png", finished, ("nll", COLUMNS["nll"][0]), ("mig", "MIG"))
     stride = setting.arguments.get("stride", 1)
     of = "" if stride == 1 else f", every {stride}th angle and position"
     ours = {
-        "data": f"sprites (dSprites drawn anew), {size}×{size}{of}",
+        "data": setting.data_described + of,
         "network": f"{setting.network}, width {setting.width:g}, 10 latents",
         "steps": f"{setting.steps:,}, the same for every method",
         "batch": str(setting.batch_size),
@@ -146,56 +140,46 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "factors scored": "shape, scale, orientation, x, y; a second column leaves shape out as the paper does",
     }
     configs = {one.trial.group: one.trial.stages[0] for one in finished}
-    return "\n".join(
-        [
-            f"# β-TCVAE: comparison of methods ({scale} scale)",
-            "",
-            "Chen et al. 2018, fig. 3 (§6.1.2): the median MIG over seeds is highest for β-TCVAE, above β-VAE, "
-            "FactorVAE and VAE; with fully connected layers FactorVAE falls below β-VAE on dSprites. Kumar et al. "
-            "2018, table 1: SAP rises from VAE to β-VAE to DIP-VAE at little cost in reconstruction.",
-            "",
-            "## Setting",
-            tables.setting(ours, PAPER_SETTING),
-            "",
-            tables.markdown(
-                ["method", "added to the ELBO"],
-                [[group, weights(config)] for group, config in configs.items()],
-                figures=False,
-            ),
-            "",
-            "## Results",
+    return tables.document(
+        f"β-TCVAE: comparison of methods ({scale} scale)",
+        "Chen et al. 2018, fig. 3 (§6.1.2): the median MIG over seeds is highest for β-TCVAE, above β-VAE, "
+        "FactorVAE and VAE; with fully connected layers FactorVAE falls below β-VAE on dSprites. Kumar et al. "
+        "2018, table 1: SAP rises from VAE to β-VAE to DIP-VAE at little cost in reconstruction.",
+        tables.setting(ours, PAPER_SETTING),
+        tables.markdown(
+            ["method", "added to the ELBO"],
+            [[group, weights(config)] for group, config in configs.items()],
+            figures=False,
+        ),
+        tables.section(
+            "Results",
             "Means over seeds with 95 % Student intervals. MIG (Locatello's bins), SAP (linear SVM) and factor score "
             "from mean codes, higher is better. TC is KL[q(z) ‖ ∏ q(zⱼ)], with q the mixture of the "
             "posteriors of 50,000 rows. Squared error is that of reconstructions from mean codes, for each pixel; "
             "−log p(x given z) and KL are means over the last tenth of training. A latent is active if it tells more "
             "than 0.01 nats.",
-            "",
-            tables.summary(finished, COLUMNS),
-            "",
-            f"![each run's scores]({stem}.png)",
-            "",
-            f"![MIG against reconstruction]({stem}-trade-off.png)",
-            "",
-            "## The paper's figures",
+        ),
+        tables.summary(finished, COLUMNS),
+        f"![each run's scores]({stem}.png)",
+        f"![MIG against reconstruction]({stem}-trade-off.png)",
+        tables.section(
+            "The paper's figures",
             "Kumar et al. 2018, table 1, 2D Shapes at 64×64 (SAP by thresholds over the factors, error for each "
             "pixel); Chen et al. 2018 print box plots without numbers.",
-            "",
-            tables.markdown(["", "SAP", "squared error"], PUBLISHED),
-            "",
-            "## Every run",
-            tables.every_run(finished, COLUMNS),
-        ]
+        ),
+        tables.markdown(["", "SAP", "squared error"], PUBLISHED),
+        tables.every_run(finished, COLUMNS),
     )
 
 
-COMPARISON = Study(
+STUDY = Study(
     name="beta-tcvae/comparison",
     title="MIG, SAP, factor score, TC and reconstruction of seven methods on sprites",
     trials=trials,
     measures={
         "mig": measures.mig,
         "mig-4": partial(measures.mig, without=("shape",)),
-        "sap": measures.sap_score,
+        "sap": measures.sap,
         "factor_score": measures.factor_score,
         "tc": measures.total_correlation,
         "l2": measures.squared_error,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,25 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from unbraid import metrics
 from unbraid.api import Run
 from unbraid.core import Adam
 from unbraid.methods import IDVAE, IVAE, BetaVAE, FullVAE
 from unbraid.methods.labelled.conditional import ConditionalConfig
 from unbraid.methods.vae.gaussian import GaussianConfig
-from unbraid.papers import tables
+from unbraid.papers import plots, tables
+from unbraid.papers.measures import runs as measures
+from unbraid.papers.settings import SpritesSetting
 from unbraid.papers.study import Finished, Scale, Study, Trial
 
 
 @dataclass(frozen=True)
-class Setting:
+class Setting(SpritesSetting):
     """What the scales differ in; every method has the same network, optimiser, batch and steps, as in the paper."""
 
-    arguments: Mapping[str, Any]
-    steps: int
-    width: float
-    lr: float
-    seeds: int
     strengths: tuple[float, ...]
 
 
@@ -82,15 +78,8 @@ def trials(scale: Scale) -> list[Trial]:
     ]
 
 
-def score(run: Run, name: str, *, labels: bool) -> float:
-    """A metric of the codes of an encoder that is given the labels, or is not."""
-    table, kinds = run.encode(labels=labels, show=False), [factor.kind for factor in run.data.factor_info]
-    chosen = metrics.METRICS[name].function
-    return float(chosen(table.codes, table.factors, kinds=kinds, seed=run.plan.seed, replicates=0))
-
-
 MEASURES: dict[str, Callable[[Run], float]] = {
-    f"{name}{suffix}": partial(score, name=name, labels=labels)
+    f"{name}{suffix}": partial(measures.score, name=name, labels=labels)
     for name in SCORES
     for suffix, labels in (("", False), ("-with-labels", True))
 }
@@ -151,9 +140,9 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
     """The comparison as Markdown, with a picture beside it."""
     s = SETTINGS[scale]
     columns = {name: (title, 3) for name, title in SCORES.items()}
-    tables.dots(folder / f"{stem}.png", [*finished, *given_labels(finished)], columns)
+    plots.dots(folder / f"{stem}.png", [*finished, *given_labels(finished)], columns)
     ours = {
-        "data": f"sprites (dSprites drawn anew), {s.arguments.get('size', 64)}×{s.arguments.get('size', 64)}",
+        "data": s.data_described,
         "network": f"the same, width {s.width:g}, 5 latents",
         "steps": f"{s.steps:,}",
         "batch": "64",
@@ -162,30 +151,21 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "seeds": str(s.seeds),
         "labels": "all factors of all observations in training; at test time with and without",
     }
-    return "\n".join(
-        [
-            f"# IDVAE: conditional priors against direct matching ({scale} scale)",
-            "",
-            "Mita et al. 2021, §5.2 and figures 3–6 (box plots without numbers): on dSprites IDVAE has the best β-VAE "
-            "score and explicitness at most strengths; IVAE is the worst of all by β-VAE score, below β-VAE. The "
-            "paper's IVAE and IDVAE are given the true factors at test time; here that is a column of its own.",
-            "",
-            "## Setting",
-            tables.setting(ours, PAPER_SETTING),
-            "",
-            "## Results",
+    return tables.document(
+        f"IDVAE: conditional priors against direct matching ({scale} scale)",
+        "Mita et al. 2021, §5.2 and figures 3–6 (box plots without numbers): on dSprites IDVAE has the best β-VAE "
+        "score and explicitness at most strengths; IVAE is the worst of all by β-VAE score, below β-VAE. The "
+        "paper's IVAE and IDVAE are given the true factors at test time; here that is a column of its own.",
+        tables.setting(ours, PAPER_SETTING),
+        tables.section(
+            "Results",
             "Means over strengths and seeds with 95 % Student intervals; higher is better. Without labels, u is held "
             "at its mean in training, which says nothing of the observation.",
-            "",
-            results(finished),
-            "",
-            f"![each run's scores, with and without labels at test time]({stem}.png)",
-            "",
-            "## By strength of the regularisation",
-            "Medians over seeds (figure 4).",
-            "",
-            by_strength(finished),
-        ]
+        ),
+        results(finished),
+        f"![each run's scores, with and without labels at test time]({stem}.png)",
+        tables.section("By strength of the regularisation", "Medians over seeds (figure 4)."),
+        by_strength(finished),
     )
 
 

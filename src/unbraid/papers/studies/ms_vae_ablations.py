@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from unbraid.api import Run
 from unbraid.core import Adam
 from unbraid.methods import MSVAE, VAE, BetaVAE, EndToEnd
-from unbraid.papers import tables
+from unbraid.papers import plots, tables
 from unbraid.papers.measures import chains
 from unbraid.papers.measures import runs as measures
+from unbraid.papers.settings import ChainSetting
 from unbraid.papers.study import Finished, Scale, Study, Trial
 
 CODES = 5  # of c, and as many of z (appendix L)
@@ -25,26 +26,21 @@ SHOWN, SHOWN_ROW = 3, 7  # codes of each model in the picture, and the image tha
 
 
 @dataclass(frozen=True)
-class Setting:
+class Setting(ChainSetting):
     """What the scales differ in."""
 
-    data: str
-    arguments: Mapping[str, Any]
-    beta: float
     width: float
     second_width: float
-    steps: tuple[int, int]
     batch: int  # of second stages and M1
     lr: float
     second_lr: float
     end: float  # of the second stages' rate, in parts of where it starts
-    seeds: int
 
 
 SETTINGS: dict[Scale, Setting] = {
-    "smoke": Setting("sprites", {"size": 32, "stride": 8}, 4.0, 0.1, 0.05, (4, 4), 16, 1e-3, 1e-3, 0.02, 1),
-    "desk": Setting("cars3d", {}, 4.0, 0.5, 0.25, (3_000, 3_000), 16, 5e-4, 1e-3, 0.02, 1),
-    "paper": Setting("cars3d", {}, 4.0, 1.0, 1.0, (300_000, 300_000), 32, 1e-4, 1e-4, 1.0, 1),
+    "smoke": Setting("sprites", {"size": 32, "stride": 8}, 4.0, (4, 4), 1, 0.1, 0.05, 16, 1e-3, 1e-3, 0.02),
+    "desk": Setting("cars3d", {}, 4.0, (3_000, 3_000), 1, 0.5, 0.25, 16, 5e-4, 1e-3, 0.02),
+    "paper": Setting("cars3d", {}, 4.0, (300_000, 300_000), 1, 1.0, 1.0, 32, 1e-4, 1e-4, 1.0),
 }
 PAPER_SETTING = {
     "data": "Cars3D, 64×64",
@@ -146,7 +142,7 @@ def picture(path: Path, finished: Sequence[Finished]) -> None:
         for place, code in enumerate(np.argsort(-of_c(run, "information"))[:SHOWN]):
             name = group.split(":")[0] if not place else ""
             rows.append((f"{name}   c{code + 1}", moved[code]))
-    chains.grid(path, rows)
+    plots.image_rows(path, rows)
 
 
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
@@ -163,32 +159,23 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "figures": "below",
         "seeds": str(s.seeds),
     }
-    return "\n".join(
-        [
-            f"# MS-VAE: ablations on {s.data} ({scale} scale)",
-            "",
-            "Appendix L. M1 trains both stages as one; M2 puts c and z side by side into the second stage; M3 gives it "
-            "c in place of y and z by AdaIN; M4 is MS-VAE: y, and z by AdaIN; M5 learns z first, with a plain VAE, "
-            "and c after it. The paper: M4 has the best reconstructions of the three that share a β-VAE; M2 loses "
-            "hold of c; M1 entangles c; M5's c is empty.",
-            "",
-            "## Setting",
-            tables.setting(ours, PAPER_SETTING),
-            "",
-            chains.sizes(finished),
-            "",
-            "## Results",
+    return tables.document(
+        f"MS-VAE: ablations on {s.data} ({scale} scale)",
+        "Appendix L. M1 trains both stages as one; M2 puts c and z side by side into the second stage; M3 gives it "
+        "c in place of y and z by AdaIN; M4 is MS-VAE: y, and z by AdaIN; M5 learns z first, with a plain VAE, "
+        "and c after it. The paper: M4 has the best reconstructions of the three that share a β-VAE; M2 loses "
+        "hold of c; M1 entangles c; M5's c is empty.",
+        tables.setting(ours, PAPER_SETTING),
+        chains.sizes(finished),
+        tables.section(
+            "Results",
             "«c tells» and «z tells» are the KL of their codes, summed. The columns M1 to M4 are the measures of §4, "
             "not the models: information between stage 1's codes of x and those of y, x̂, x̂ with random z, x̂ with "
             "noise for y.",
-            "",
-            tables.summary(finished, COLUMNS),
-            "",
-            f"![the codes c that tell most, by model]({stem}.png)",
-            "",
-            "## Every run",
-            tables.every_run(finished, COLUMNS),
-        ]
+        ),
+        tables.summary(finished, COLUMNS),
+        f"![the codes c that tell most, by model]({stem}.png)",
+        tables.every_run(finished, COLUMNS),
     )
 
 

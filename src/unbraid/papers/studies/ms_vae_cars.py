@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from unbraid.api import Run
 from unbraid.core import Adam, DataSpec
 from unbraid.data import load
 from unbraid.methods import MSVAE, BetaTCVAE, JacobianSupervision
 from unbraid.methods.staged.sizes import beta_tcvae_l, big_beta_tcvae
-from unbraid.papers import tables
+from unbraid.papers import plots, tables
 from unbraid.papers.measures import chains
+from unbraid.papers.settings import ChainSetting
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.training.batches import TrainingData
-from unbraid.util.files import complete_file
 
 STAGE_1, LARGER, BIG = "β-TCVAE (stage 1 of MS-VAE)", "β-TCVAE-L", "Big-β-TCVAE"
 JACOBIAN, NARROW, OURS = "Jacobian supervision", "MS-VAE, half the width", "MS-VAE"
@@ -30,66 +30,35 @@ FID_POINTS = (0.25, 1.0)  # features take a fifth of a second for each image
 
 
 @dataclass(frozen=True)
-class Setting:
+class Setting(ChainSetting):
     """What the scales differ in."""
 
-    data: str
-    arguments: Mapping[str, Any]
-    beta: float
     first: BetaTCVAE
     second: MSVAE
-    steps: tuple[int, int]
     big_batch: int  # Big-β-TCVAE: its batch and steps are what fits the machine
     big_steps: int
-    seeds: int
     baseline_seeds: int
     images: int  # that FID is taken over; none: it is not measured
 
 
-def chain(
+def stages(
     beta: float, width: float, second_width: float, batch: int, lr: float, second_lr: float, end: float
-) -> dict[str, Any]:
+) -> tuple[BetaTCVAE, MSVAE]:
     """Both stages as the paper has them, |C| = 10 and |Z| = 5."""
-    return {
-        "beta": beta,
-        "first": BetaTCVAE(beta=beta, width=width, adam=Adam(lr=lr)),
-        "second": MSVAE(latents=5, width=second_width, batch_size=batch, adam=Adam(lr=second_lr, end=end)),
-    }
+    first = BetaTCVAE(beta=beta, width=width, adam=Adam(lr=lr))
+    return first, MSVAE(latents=5, width=second_width, batch_size=batch, adam=Adam(lr=second_lr, end=end))
 
 
+# Big-β-TCVAE's batch and steps, the seeds of the baselines, and the images behind FID stand last.
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting(
-        "sprites",
-        {"size": 32, "stride": 8},
-        **chain(4.0, 0.1, 0.05, 16, 1e-3, 1e-3, 0.02),
-        steps=(4, 4),
-        big_batch=16,
-        big_steps=4,
-        seeds=2,
-        baseline_seeds=1,
-        images=0,
+        "sprites", {"size": 32, "stride": 8}, 4.0, (4, 4), 2, *stages(4.0, 0.1, 0.05, 16, 1e-3, 1e-3, 0.02), 16, 4, 1, 0
     ),
     "desk": Setting(
-        "cars3d",
-        {},
-        **chain(10.0, 0.5, 0.25, 16, 5e-4, 1e-3, 0.02),
-        steps=(5_000, 16_000),
-        big_batch=16,
-        big_steps=5_000,
-        seeds=3,
-        baseline_seeds=1,
-        images=1_000,
+        "cars3d", {}, 10.0, (5_000, 16_000), 3, *stages(10.0, 0.5, 0.25, 16, 5e-4, 1e-3, 0.02), 16, 5_000, 1, 1_000
     ),
     "paper": Setting(
-        "cars3d",
-        {},
-        **chain(4.0, 1.0, 1.0, 32, 1e-4, 1e-4, 1.0),
-        steps=(300_000, 300_000),
-        big_batch=64,
-        big_steps=300_000,
-        seeds=10,
-        baseline_seeds=10,
-        images=1_000,
+        "cars3d", {}, 4.0, (300_000,) * 2, 10, *stages(4.0, 1.0, 1.0, 32, 1e-4, 1e-4, 1.0), 64, 300_000, 10, 1_000
     ),
 }
 PAPER_SETTING = {
@@ -113,16 +82,16 @@ def spec(scale: Scale) -> DataSpec:
 def trials(scale: Scale) -> list[Trial]:
     """MS-VAE from every seed first; what shares its stage 1 comes after it and takes that stage over."""
     s = SETTINGS[scale]
-    stages = (s.first, s.second)
+    both = (s.first, s.second)
     keep = tuple(chains.step_after(s.steps[1], part) for part in POINTS)
-    larger = beta_tcvae_l(stages, spec(scale)).config
-    big = dataclasses.replace(big_beta_tcvae(stages, spec(scale)).config, batch_size=s.big_batch)
+    larger = beta_tcvae_l(both, spec(scale)).config
+    big = dataclasses.replace(big_beta_tcvae(both, spec(scale)).config, batch_size=s.big_batch)
     # Lezama's weights and rate: at 1e-3 it stays with a white picture. All else is as in MS-VAE's second stage.
     student = JacobianSupervision(
         latents=5, width=s.second.width, batch_size=s.second.batch_size, adam=Adam(lr=3e-4, end=s.second.adam.end)
     )
     narrow = dataclasses.replace(s.second, width=s.second.width / 2)
-    made = [Trial(OURS, s.data, stages, s.steps, seed, s.arguments, keep=keep) for seed in range(s.seeds)]
+    made = [Trial(OURS, s.data, both, s.steps, seed, s.arguments, keep=keep) for seed in range(s.seeds)]
     for seed in range(s.baseline_seeds):
         made += [
             Trial(LARGER, s.data, (larger,), s.steps[:1], seed, s.arguments),
@@ -169,7 +138,7 @@ def ordering(finished: Sequence[Finished]) -> str:
     return tables.markdown(["", "seed", "M2", "M1", "M3", "M4", "M2 > M1", "M1 > M3", "M3 > 3·M4"], rows)
 
 
-def known_to(finished: Sequence[Finished]) -> str:
+def accuracy_by_codes(finished: Sequence[Finished]) -> str:
     """How well each factor is read off C, Z and both together: of MS-VAE's seeds."""
     runs = [Run.open(one.folder) for one in tables.groups(finished)[OURS]]
     factors = [factor.name for factor in runs[0].data.factor_info]
@@ -182,11 +151,9 @@ def known_to(finished: Sequence[Finished]) -> str:
 
 def curve(path: Path, finished: Sequence[Finished]) -> None:
     """Ratios of L2 and FID to stage 1's over stage 2's steps, a line for each run."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(8.4, 3.2), layout="constrained")
     panels = figure.subplots(1, 2)
-    for group, colour in zip((OURS, NARROW), tables.COLOURS, strict=True):
+    for group, colour in zip((OURS, NARROW), plots.COLOURS, strict=True):
         for number, one in enumerate(tables.groups(finished).get(group, [])):
             fids = [one.figures["fid" if part == 1 else f"fid-{part:g}"] for part in FID_POINTS]
             lines = (
@@ -207,8 +174,7 @@ def curve(path: Path, finished: Sequence[Finished]) -> None:
         panel.set_xticks([], minor=True)
         panel.grid(alpha=0.25, which="both")
     panels[0].legend(frameon=False, fontsize=8)
-    with complete_file(path) as place:
-        figure.savefig(place, dpi=130, format="png", metadata={"Software": None})
+    plots.save_figure(figure, path)
 
 
 def pictures(folder: Path, stem: str, finished: Sequence[Finished]) -> None:
@@ -220,7 +186,7 @@ def pictures(folder: Path, stem: str, finished: Sequence[Finished]) -> None:
     shown.append((STAGE_1.split(" (")[0], chains.outputs(ours, rows)[0]))
     found = [group for group in (LARGER, BIG, JACOBIAN, OURS) if group in runs]
     shown += [(group, chains.outputs(runs[group], rows)[-1]) for group in found]
-    chains.grid(folder / f"{stem}-reconstructions.png", shown)
+    plots.image_rows(folder / f"{stem}-reconstructions.png", shown)
     chains.traversals(folder / f"{stem}-traversals.png", ours, row=int(rows[7]), codes=5)
 
 
@@ -237,51 +203,33 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "seeds": f"{s.seeds} of MS-VAE and its stage 1, {s.baseline_seeds} of the others",
     }
     everything = with_stage_1(finished)
-    return "\n".join(
-        [
-            f"# MS-VAE: detail given back on {s.data} ({scale} scale)",
-            "",
-            "§4.1, figures 3–5, table 1 and appendix J: a second stage gives a β-TCVAE back what it threw away. Its "
-            "codes c are stage 1's, untouched, so its MIG is stage 1's; M2 > M1 > M3 ≫ M4 says that x̂ keeps to them.",
-            "",
-            "## Setting",
-            tables.setting(ours, PAPER_SETTING),
-            "",
-            chains.sizes(finished),
-            "",
-            "## Results",
+    return tables.document(
+        f"MS-VAE: detail given back on {s.data} ({scale} scale)",
+        "§4.1, figures 3–5, table 1 and appendix J: a second stage gives a β-TCVAE back what it threw away. Its "
+        "codes c are stage 1's, untouched, so its MIG is stage 1's; M2 > M1 > M3 ≫ M4 says that x̂ keeps to them.",
+        tables.setting(ours, PAPER_SETTING),
+        chains.sizes(finished),
+        tables.section(
+            "Results",
             "Reconstructions of training images from mean codes (no part is held out, as in the paper). Means over "
             "seeds; 95 % Student intervals where there are several seeds. Lower is better, but for MIG.",
-            "",
-            tables.summary(everything, COLUMNS),
-            "",
-            "Ratios to the same run's own stage 1:",
-            "",
-            ratios(finished),
-            "",
-            f"![ratios over steps and width]({stem}.png)",
-            "",
-            "## Does x̂ keep to c?",
-            ordering(finished),
-            "",
-            f"![reconstructions]({stem}-reconstructions.png)",
-            "",
-            "The codes of seed 0 that say most, moved over the range of the data; y and x̂ in alternate rows, z stays:",
-            "",
-            f"![traversals of c, y and x̂ in alternate rows]({stem}-traversals.png)",
-            "",
-            "## What C and Z know",
+        ),
+        tables.summary(everything, COLUMNS),
+        "Ratios to the same run's own stage 1:",
+        ratios(finished),
+        f"![ratios over steps and width]({stem}.png)",
+        tables.section("Does x̂ keep to c?", ordering(finished)),
+        f"![reconstructions]({stem}-reconstructions.png)",
+        "The codes of seed 0 that say most, moved over the range of the data; y and x̂ in alternate rows, z stays:",
+        f"![traversals of c, y and x̂ in alternate rows]({stem}-traversals.png)",
+        tables.section(
+            "What C and Z know",
             "Figure 6, there on SmallNORB: test accuracy of an MLP that reads a factor off the codes of stage 1, of "
             "stage 2, or of both.",
-            "",
-            known_to(finished),
-            "",
-            "## The paper's figures (table 1)",
-            tables.markdown(["", "FID", "MIG"], PUBLISHED),
-            "",
-            "## Every run",
-            tables.every_run(finished, COLUMNS | CONDITIONING),
-        ]
+        ),
+        accuracy_by_codes(finished),
+        tables.section("The paper's figures (table 1)", tables.markdown(["", "FID", "MIG"], PUBLISHED)),
+        tables.every_run(finished, COLUMNS | CONDITIONING),
     )
 
 

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-import matplotlib
 import numpy as np
 import torch
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
@@ -22,12 +22,11 @@ from unbraid.data.factor_data import FactorData
 from unbraid.methods import GaussianMixture, MSFlow
 from unbraid.methods.staged.gaussian_mixture import GaussianMixtureModel
 from unbraid.methods.staged.ms_flow import MSFlowModel, log_density
-from unbraid.papers import tables
+from unbraid.papers import plots, tables
 from unbraid.papers.measures import chains
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.training.batches import as_network_input, as_stored, mix
 from unbraid.training.log import read_log
-from unbraid.util.files import complete_file
 
 BATCH = 250
 POINTS = (0.125, 0.25, 0.5)  # of training, for held-out densities on the way
@@ -103,7 +102,7 @@ def trials(scale: Scale) -> list[Trial]:
     ]
 
 
-def setting_of(run: Run) -> Setting:
+def setting_of_run(run: Run) -> Setting:
     """The setting that a run belongs to: its data and steps tell."""
     steps = run.plan.stages[1][1]
     return next(s for s in SETTINGS.values() if s.steps == steps and s.data == run.plan.data["name"])
@@ -111,7 +110,7 @@ def setting_of(run: Run) -> Setting:
 
 def held_out(run: Run) -> FactorData:
     """Images that were not trained on."""
-    setting = setting_of(run)
+    setting = setting_of_run(run)
     return load(setting.data, **setting.test).take(np.arange(setting.tested))
 
 
@@ -202,8 +201,8 @@ COLUMNS = {
 
 def draw(path: Path, run: Run, finished: Sequence[Finished]) -> None:
     """Centres, samples of mixture and flow by component (figures 18 and 19), and training curves (figure 20)."""
-    with matplotlib.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = matplotlib.figure.Figure(figsize=(11, 4.4), layout="constrained")
+    with plots.plain_style():
+        figure = Figure(figsize=(11, 4.4), layout="constrained")
         places = figure.add_gridspec(1, 4, width_ratios=[0.25, 1, 1, 1.3])
         grids = {
             "y": as_stored(centres(run))[:, None],
@@ -229,8 +228,7 @@ def draw(path: Path, run: Run, finished: Sequence[Finished]) -> None:
         curve.set_xlabel("step")
         curve.set_ylabel("log p(x given y), training batches")
         curve.legend(frameon=False, fontsize=8)
-        with complete_file(path) as place:
-            figure.savefig(place, dpi=120, format="png", metadata={"Software": None})
+        plots.save_figure(figure, path, dpi=120)
 
 
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
@@ -246,32 +244,22 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "steps": f"{setting.steps:,} at batch {flow.batch_size}, Adam {flow.adam.lr:g} to {flow.adam.rate(1):g}",
         "tested on": f"the first {setting.tested:,} held-out images",
     }
-    return "\n".join(
-        [
-            f"# MS-VAE: MS-FLOW on MNIST ({scale} scale)",
-            "",
-            "Appendix D: a mixture of Gaussians chooses the component (C) and its image (Y); a conditional coupling "
-            "flow adds the rest. The density rises from the mixture's to the flow's, and samples can still be asked "
-            "of one component. D.1 compares a flow that is given the components' centres with one given samples.",
-            "",
-            "## Setting",
-            tables.setting(ours, PAPER_SETTING),
-            "",
-            "## Results",
+    return tables.document(
+        f"MS-VAE: MS-FLOW on MNIST ({scale} scale)",
+        "Appendix D: a mixture of Gaussians chooses the component (C) and its image (Y); a conditional coupling "
+        "flow adds the rest. The density rises from the mixture's to the flow's, and samples can still be asked "
+        "of one component. D.1 compares a flow that is given the components' centres with one given samples.",
+        tables.setting(ours, PAPER_SETTING),
+        tables.section(
+            "Results",
             "Nats, mean over held-out images, one draw of the dequantisation noise. MS-FLOW's log p(x) is exact: the "
             "sum over components. Given samples of Y there is no such sum; log p(x given y) compares both. The "
             "last two columns: the share of 50 samples of each component that the mixture assigns to it.",
-            "",
-            tables.summary(finished, COLUMNS),
-            "",
-            f"![centres, samples by component, training curves]({stem}.png)",
-            "",
-            "## Published figures, MNIST in logit space",
-            tables.markdown(["", "log p(x)"], PUBLISHED),
-            "",
-            "## Every run",
-            tables.every_run(finished, COLUMNS),
-        ]
+        ),
+        tables.summary(finished, COLUMNS),
+        f"![centres, samples by component, training curves]({stem}.png)",
+        tables.section("Published figures, MNIST in logit space", tables.markdown(["", "log p(x)"], PUBLISHED)),
+        tables.every_run(finished, COLUMNS),
     )
 
 

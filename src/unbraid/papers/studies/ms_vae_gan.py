@@ -13,14 +13,13 @@ from unbraid.api import Run
 from unbraid.core import Adam
 from unbraid.data.label_budget import LabelBudget
 from unbraid.methods import CGAN, MSGAN, Controls
-from unbraid.papers import tables
+from unbraid.papers import plots, tables
 from unbraid.papers.measures import chains, identity
-from unbraid.papers.measures.turning import COLUMNS, MEASURES, POINTS, POSE, images, turned
+from unbraid.papers.measures.turning import COLUMNS, MEASURES, POINTS, POSE, images, turned_images
 from unbraid.papers.study import Finished, Scale, Study, Trial
-from unbraid.util.files import complete_file
 
 PLACES, CHANNELS, BASELINE = "MS-GAN", "MS-GAN, styles of channels", "CGAN"
-COLOURS = {PLACES: tables.COLOURS[0], CHANNELS: "#93b7e2", BASELINE: tables.COLOURS[1]}
+COLOURS = {PLACES: plots.COLOURS[0], CHANNELS: "#93b7e2", BASELINE: plots.COLOURS[1]}
 SMALL = {"size": 32}
 
 
@@ -105,8 +104,7 @@ def curves(path: Path, finished: Sequence[Finished]) -> None:
         panel.grid(alpha=0.25)
     figure.axes[0].set_ylabel("identity change")
     figure.axes[0].legend(frameon=False, fontsize=8)
-    with complete_file(path) as file:
-        figure.savefig(file, format="png", dpi=130)
+    plots.save_figure(figure, path)
 
 
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
@@ -117,9 +115,9 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
     rows = [
         (f"{group}  {name}", made)
         for group, runs in tables.groups(finished).items()
-        for name, made in turned(Run.open(runs[0].folder)).items()
+        for name, made in turned_images(Run.open(runs[0].folder)).items()
     ]
-    chains.grid(folder / f"{stem}.png", rows)
+    plots.image_rows(folder / f"{stem}.png", rows)
     curves(folder / f"{stem}-curves.png", finished)
     ours = {
         "data": " and ".join(s.data)
@@ -132,25 +130,19 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "measure": "identity change: see below",
         "seeds": str(s.seeds),
     }
-    return "\n".join(
-        [
-            f"# MS-VAE: MS-GAN against CGAN ({scale} scale)",
-            "",
-            "Appendices E and F.1: with the pose given, z is left with the identity. In CGAN c and z enter together "
-            "and the object changes as it is turned; MS-GAN makes y from c first and adds z by AdaIN. The paper shows "
-            "this in pictures.",
-            "",
-            "## Setting",
-            tables.setting(ours, PAPER_SETTING),
-            "",
-            chains.sizes(finished),
-            "",
-            "MS-GAN's generator goes down from y and up again, with one dense layer at the bottom that holds most of "
-            "its parameters; CGAN's only goes up. It is twice as wide, so that both generators multiply about as "
-            "often; the critics are alike. AdaIN's scale and shift are functions of z for every place, as in the "
-            "authors' code; in the second form for a channel as a whole, as in the works that the paper cites.",
-            "",
-            "## Results",
+    return tables.document(
+        f"MS-VAE: MS-GAN against CGAN ({scale} scale)",
+        "Appendices E and F.1: with the pose given, z is left with the identity. In CGAN c and z enter together "
+        "and the object changes as it is turned; MS-GAN makes y from c first and adds z by AdaIN. The paper shows "
+        "this in pictures.",
+        tables.setting(ours, PAPER_SETTING),
+        chains.sizes(finished),
+        "MS-GAN's generator goes down from y and up again, with one dense layer at the bottom that holds most of "
+        "its parameters; CGAN's only goes up. It is twice as wide, so that both generators multiply about as "
+        "often; the critics are alike. AdaIN's scale and shift are functions of z for every place, as in the "
+        "authors' code; in the second form for a channel as a whole, as in the works that the paper cites.",
+        tables.section(
+            "Results",
             f"Identity change: {identities} draws of z, each in the same {poses} poses, seen by a "
             "network that the data taught to tell objects whatever their pose "
             f"(features before its last layer; {identity.probe_steps(first):,} steps). The figure is the share of "
@@ -160,23 +152,17 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "then taken away. No batch of training is like that, but the traversals of the authors' notebook are: a "
             "batch of one z in many poses, and no batch norm in it ever switches to averages (the notebook is "
             "MS-GAN's; CGAN's is not there). MS-GAN's generator has no batch norm and makes the same either way.",
-            "",
-            "Two trivial answers would look good: variety, how much identities differ at all, in parts of the data's, "
-            "guards against an idle z; «pose as asked», the share of made images whose azimuth is that of the nearest "
-            "image of the data to within one step of 24 (chance 0.125; «or its opposite», 0.25, because y often looks "
-            "the same from behind), against an idle c. FID is of "
-            f"{images(first)} samples, so few that it is biased upwards. The last column is the critic's accuracy over "
-            "the second half of training: at 0.5 it would be beaten and have nothing to teach.",
-            "",
-            tables.summary(finished, COLUMNS),
-            "",
-            f"![identity change over training]({stem}-curves.png)",
-            "",
-            f"![objects turned: one row for each z]({stem}.png)",
-            "",
-            "## Every run",
-            tables.every_run(finished, COLUMNS),
-        ]
+        ),
+        "Two trivial answers would look good: variety, how much identities differ at all, in parts of the data's, "
+        "guards against an idle z; «pose as asked», the share of made images whose azimuth is that of the nearest "
+        "image of the data to within one step of 24 (chance 0.125; «or its opposite», 0.25, because y often looks "
+        "the same from behind), against an idle c. FID is of "
+        f"{images(first)} samples, so few that it is biased upwards. The last column is the critic's accuracy over "
+        "the second half of training: at 0.5 it would be beaten and have nothing to teach.",
+        tables.summary(finished, COLUMNS),
+        f"![identity change over training]({stem}-curves.png)",
+        f"![objects turned: one row for each z]({stem}.png)",
+        tables.every_run(finished, COLUMNS),
     )
 
 

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import torch
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
@@ -21,9 +21,8 @@ from unbraid.data.drawn.pendulum import RANGES, TIMES, traces
 from unbraid.data.factor_data import FactorData
 from unbraid.data.label_budget import LabelBudget
 from unbraid.methods import MSVAE, Controls, MSControls
-from unbraid.papers import tables
+from unbraid.papers import plots, tables
 from unbraid.papers.study import Finished, Scale, Study, Trial
-from unbraid.util.files import complete_file
 
 Array = NDArray[np.float32]
 HELD_OUT, HELD_OUT_SEED = 500, 1_000
@@ -151,8 +150,8 @@ MOVED = {f"moved-{name}": (name, 4) for name in RANGES}
 def draw(path: Path, run: Run) -> None:
     """Traversals beside the simulator (figure 15), and z against the mass (figure 16)."""
     data = held_out()
-    with matplotlib.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = matplotlib.figure.Figure(figsize=(11, 5.6), layout="constrained")
+    with plots.plain_style():
+        figure = Figure(figsize=(11, 5.6), layout="constrained")
         places = figure.add_gridspec(3, 8)
         for row, name in enumerate(RANGES):
             values = np.linspace(*RANGES[name], 5)
@@ -169,8 +168,7 @@ def draw(path: Path, run: Run) -> None:
         right.set_xlabel("mass (no stage saw it)")
         right.set_ylabel("z, mean of its posterior")
         right.set_title(f"{HELD_OUT} held-out traces", fontsize=9)
-        with complete_file(path) as place:
-            figure.savefig(place, dpi=120, format="png", metadata={"Software": None})
+        plots.save_figure(figure, path, dpi=120)
 
 
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
@@ -185,33 +183,23 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "labels": PAPER_SETTING["labels"],
         "seeds": str(setting.seeds),
     }
-    return "\n".join(
-        [
-            f"# MS-VAE: the pendulum in three stages ({scale} scale)",
-            "",
-            "Appendix C: length → undamped swing y₀; damping and y₀ → damped swing y₁ of mass 1; z and y₁ → the trace "
-            "θ. Length and damping are given, mass is never seen; the paper shows z against mass (figure 16) without "
-            "a number.",
-            "",
-            "## Setting",
-            tables.setting(ours, PAPER_SETTING),
-            "",
-            "## Results",
+    return tables.document(
+        f"MS-VAE: the pendulum in three stages ({scale} scale)",
+        "Appendix C: length → undamped swing y₀; damping and y₀ → damped swing y₁ of mass 1; z and y₁ → the trace "
+        "θ. Length and damping are given, mass is never seen; the paper shows z against mass (figure 16) without "
+        "a number.",
+        tables.setting(ours, PAPER_SETTING),
+        tables.section(
+            "Results",
             f"On {HELD_OUT} held-out traces; means over seeds with 95 % Student intervals. z should follow the mass "
             "and nothing else. Errors are against the simulator; the traces themselves swing from −π/2 to π/2.",
-            "",
-            tables.summary(finished, COLUMNS),
-            "",
-            "Traversals: root mean squared error against the simulator, in rad, as one variable is moved over its "
-            "range and the others stay in the middle of theirs (the mass through the z of a trace that has it).",
-            "",
-            tables.summary(finished, MOVED),
-            "",
-            f"![traversals beside the simulator, and z against mass]({stem}.png)",
-            "",
-            "## Every run",
-            tables.every_run(finished, COLUMNS),
-        ]
+        ),
+        tables.summary(finished, COLUMNS),
+        "Traversals: root mean squared error against the simulator, in rad, as one variable is moved over its "
+        "range and the others stay in the middle of theirs (the mass through the z of a trace that has it).",
+        tables.summary(finished, MOVED),
+        f"![traversals beside the simulator, and z against mass]({stem}.png)",
+        tables.every_run(finished, COLUMNS),
     )
 
 

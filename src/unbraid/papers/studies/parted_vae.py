@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
@@ -23,7 +24,7 @@ from unbraid.methods import PartedVAE
 from unbraid.methods.labelled.parted_vae import PartedVAEModel
 from unbraid.nets.stacks import Encoder, NetworkName
 from unbraid.ops.categorical import Categorical
-from unbraid.papers import tables
+from unbraid.papers import plots, tables
 from unbraid.papers.measures.class_priors import draw_class_prior
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.training import checkpoint
@@ -186,11 +187,9 @@ COLUMNS = {"accuracy": ("accuracy", 4), "best": ("best on its curve", 4)}
 
 def curve(path: Path, finished: Sequence[Finished]) -> None:
     """Accuracy over steps, a line for each run."""
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(6, 3.4), layout="constrained")
     panel = figure.subplots()
-    for colour, (group, runs) in zip(tables.COLOURS, tables.groups(finished).items(), strict=True):
+    for colour, (group, runs) in zip(plots.COLOURS, tables.groups(finished).items(), strict=True):
         for number, one in enumerate(runs):
             heights = [100 * one.figures[name] for name in CURVE]
             steps = sorted(one.trial.keep)
@@ -198,7 +197,7 @@ def curve(path: Path, finished: Sequence[Finished]) -> None:
     panel.set(xscale="log", xlabel="steps", ylabel="test accuracy, %")
     panel.grid(alpha=0.25)
     panel.legend(frameon=False)
-    figure.savefig(path, dpi=130, metadata={"Software": None})
+    plots.save_figure(figure, path)
 
 
 def prior_picture(path: Path, run: Run) -> None:
@@ -230,34 +229,23 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "baseline": f"{s.baseline_steps:,} steps, batch 64",
         "runs": str(len(found[PARTED])),
     }
-    return "\n".join(
-        [
-            f"# PartedVAE: {s.data} with {s.labels} labels ({scale} scale)",
-            "",
-            "Hajimiri et al. 2021, §5.1: the encoder names 95 % of the test images when it is trained as part of "
-            "PartedVAE, 83 % at best when the same encoder is trained on the labels alone.",
-            "",
-            "## Setting",
-            tables.setting(ours, PAPER_SETTING),
-            "",
-            "## Results",
+    return tables.document(
+        f"PartedVAE: {s.data} with {s.labels} labels ({scale} scale)",
+        "Hajimiri et al. 2021, §5.1: the encoder names 95 % of the test images when it is trained as part of "
+        "PartedVAE, 83 % at best when the same encoder is trained on the labels alone.",
+        tables.setting(ours, PAPER_SETTING),
+        tables.section(
+            "Results",
             "Means over seeds with 95 % Student intervals, on images that had no part in training. «Best on its curve» "
             "is chosen on the test images themselves, as the paper's «best we were able to achieve» for the baseline.",
-            "",
-            tables.summary(finished, COLUMNS),
-            "",
-            f"PartedVAE is {100 * margin:.1f} points above the best that the baseline reaches; in the paper 12.",
-            "",
-            f"![test accuracy over training]({stem}.png)",
-            "",
-            "What the classes have become (figure 7): the mixture prior of one class code, and images along it with "
-            "z as in a typical image and other codes at the mean of the likeliest class; the first run.",
-            "",
-            f"![modes of the learned prior, with images]({stem}-prior.png)",
-            "",
-            "## Every run",
-            tables.every_run(finished, COLUMNS),
-        ]
+        ),
+        tables.summary(finished, COLUMNS),
+        f"PartedVAE is {100 * margin:.1f} points above the best that the baseline reaches; in the paper 12.",
+        f"![test accuracy over training]({stem}.png)",
+        "What the classes have become (figure 7): the mixture prior of one class code, and images along it with "
+        "z as in a typical image and other codes at the mean of the likeliest class; the first run.",
+        f"![modes of the learned prior, with images]({stem}-prior.png)",
+        tables.every_run(finished, COLUMNS),
     )
 
 

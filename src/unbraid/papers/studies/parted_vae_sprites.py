@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from unbraid.api import Run
 from unbraid.core import Adam
@@ -14,9 +13,10 @@ from unbraid.data.label_budget import LabelBudget
 from unbraid.evaluation.class_priors import class_prior
 from unbraid.evaluation.classes import class_scores
 from unbraid.methods import PartedVAE
-from unbraid.papers import tables
+from unbraid.papers import plots, tables
 from unbraid.papers.measures import runs as measures
 from unbraid.papers.measures.class_priors import draw_class_priors
+from unbraid.papers.settings import SpritesSetting
 from unbraid.papers.studies.parted_vae import PAPER_ATTENTION
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.util.files import read_json
@@ -35,19 +35,8 @@ COMPARED = ("0.5 %", "0.5 %, overlap free")  # of which the learned priors are s
 
 
 @dataclass(frozen=True)
-class Setting:
+class Setting(SpritesSetting):
     """What the scales differ in. Schedules that the paper gives in steps are compressed with the run."""
-
-    arguments: Mapping[str, Any]
-    steps: int
-    width: float
-    lr: float
-    seeds: int
-
-    @property
-    def size(self) -> int:
-        """Height and width of the images."""
-        return int(self.arguments.get("size", PAPER_SIZE))
 
     @property
     def part_of_pixels(self) -> float:
@@ -131,10 +120,10 @@ def shown_labels(finished: Sequence[Finished]) -> str:
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
     """The budgets as Markdown, with a picture beside them."""
     s, o = SETTINGS[scale], config(SETTINGS[scale])
-    tables.dots(folder / f"{stem}.png", finished, COLUMNS)
+    plots.dots(folder / f"{stem}.png", finished, COLUMNS)
     priors(folder / f"{stem}-priors.png", finished)
     ours = {
-        "data": f"sprites (dSprites drawn anew), {s.size}×{s.size}",
+        "data": s.data_described,
         "labels": f"{shown_labels(finished)} shapes",
         "network": f"conv, width {s.width:g}; 5 z, 1 u, 3 classes",
         "steps": f"{s.steps:,}",
@@ -144,37 +133,28 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "learning rate": f"{o.adam.lr:g}, falling to {o.adam.rate(1):g} on a straight line",
         "seeds": str(s.seeds),
     }
-    return "\n".join(
-        [
-            f"# PartedVAE: how many shape labels ({scale} scale)",
-            "",
-            "Hajimiri et al. 2021, tables 1 and 2: too few labels are worse than none, 0.5 % and more are better. "
-            "§5.3: without the penalty on overlapping modes the score falls. Labels are read in training only.",
-            "",
-            "## Setting",
-            tables.setting(ours, PAPER_SETTING),
-            "",
-            "## Results",
+    return tables.document(
+        f"PartedVAE: how many shape labels ({scale} scale)",
+        "Hajimiri et al. 2021, tables 1 and 2: too few labels are worse than none, 0.5 % and more are better. "
+        "§5.3: without the penalty on overlapping modes the score falls. Labels are read in training only.",
+        tables.setting(ours, PAPER_SETTING),
+        tables.section(
+            "Results",
             "Means over seeds with 95 % Student intervals. Scores are those of u and z, 6 codes, over all five "
             "factors; «shape known» is the share of unlabelled images whose shape q(c given x) names (without labels, "
             "under the best naming of the classes).",
-            "",
-            tables.summary(finished, COLUMNS),
-            "",
-            f"![each run's scores]({stem}.png)",
-            "",
-            "What the penalty on overlap does (figure 10): the learned prior of u with 0.5 % of labels, with the "
-            "penalty above and without it below, and images along it with z as in a typical image; the first run of "
-            "each.",
-            "",
-            f"![modes of the learned priors, with images]({stem}-priors.png)",
-            "",
-            "## The paper's figures",
+        ),
+        tables.summary(finished, COLUMNS),
+        f"![each run's scores]({stem}.png)",
+        "What the penalty on overlap does (figure 10): the learned prior of u with 0.5 % of labels, with the "
+        "penalty above and without it below, and images along it with z as in a typical image; the first run of "
+        "each.",
+        f"![modes of the learned priors, with images]({stem}-priors.png)",
+        tables.section(
+            "The paper's figures",
             tables.markdown(["", "labels", "factor score"], [[group, *known] for group, known in PUBLISHED.items()]),
-            "",
-            "## Every run",
-            tables.every_run(finished, COLUMNS),
-        ]
+        ),
+        tables.every_run(finished, COLUMNS),
     )
 
 

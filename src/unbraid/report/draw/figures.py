@@ -9,12 +9,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from unbraid.errors import InputError
+from unbraid.metrics import latent_names
 from unbraid.report.draw import words
 from unbraid.report.draw.order import by_information
 from unbraid.report.read.content import RunFiles
@@ -28,10 +28,22 @@ INK, FAINT, PAPER = (28, 29, 31), (118, 122, 130), (255, 255, 255)
 def grid(
     images: Array, columns: int, pad: int = 2, scale: int = 1, background: tuple[int, int, int] | None = None
 ) -> Image.Image:
-    """Images [n, h, w, c] in reading order; `pad` pixels apart, transparent unless a background is given.
+    """Images side by side, in reading order.
 
-    `scale` repeats pixels, so that nothing is blurred. Grey images stay grey; of more than four channels
-    the first three are shown.
+    Args:
+        images: [n, h, w, c], uint8. Grey images stay grey; of more than four channels the first three are shown.
+        columns: images to a row.
+        pad: pixels between images.
+        scale: how often each pixel is repeated, so that nothing is blurred.
+        background: a colour; transparent if left out.
+
+    Returns:
+        The picture.
+
+    Example:
+        >>> import numpy as np
+        >>> grid(np.zeros((6, 8, 8, 3), dtype=np.uint8), columns=3).size
+        (28, 18)
     """
     images = np.asarray(images)
     if images.ndim != 4 or images.dtype != np.uint8 or not len(images):
@@ -62,7 +74,24 @@ def data_uri(picture: Image.Image) -> str:
 def reconstruction_picture(
     originals: Array, reconstructions: Sequence[Array], *, columns: int = 8, scale: int = 2, pad: int = 2
 ) -> Image.Image:
-    """Rows x, y, x̂: the originals above what each stage makes of them, labelled."""
+    """Rows x, y, x̂: the originals above what each stage makes of them, labelled.
+
+    Args:
+        originals: [n, h, w, c], uint8.
+        reconstructions: for each stage the same.
+        columns: how many of the images to show.
+        scale: how often each pixel is repeated.
+        pad: pixels between images, before scaling.
+
+    Returns:
+        The picture.
+
+    Example:
+        >>> import numpy as np
+        >>> images = np.zeros((4, 8, 8, 1), dtype=np.uint8)
+        >>> reconstruction_picture(images, [images, images]).height > 3 * 2 * 8
+        True
+    """
     rows = [originals, *reconstructions]
     labels = ["x", *words.symbols(len(reconstructions))]
     strips = [grid(row[:columns], columns, pad * scale, scale, PAPER) for row in rows]
@@ -78,9 +107,28 @@ def traversal_picture(
     scale: int = 1,
     pad: int = 2,
 ) -> Image.Image:
-    """One strip for each latent, most informative first; `outputs` [d, steps, h, w, c] of the stages alternate."""
+    """One strip for each latent, most informative first, with what each stage makes of the move.
+
+    Args:
+        outputs: for each stage the images as each latent is moved, [latent, step, h, w, c], uint8.
+        names: of the latents; z1, z2, … if left out.
+        information: of the latents, mean KL in nats; if left out they keep their order.
+        latents: how many of them to show; all if left out.
+        scale: how often each pixel is repeated.
+        pad: pixels between images, before scaling.
+
+    Returns:
+        The picture.
+
+    Example:
+        >>> import numpy as np
+        >>> moved = np.zeros((5, 7, 8, 8, 1), dtype=np.uint8)
+        >>> two, all_of_them = traversal_picture([moved], latents=2), traversal_picture([moved])
+        >>> two.height < all_of_them.height
+        True
+    """
     d = len(outputs[0])
-    names = names or [f"z{j + 1}" for j in range(d)]
+    names = names or latent_names(d)
     strips, labels, gaps = [], [], []
     symbols = words.symbols(len(outputs))
     for j in by_information(information, d)[:latents]:
@@ -93,7 +141,16 @@ def traversal_picture(
 
 
 def write_figures(run_directory: Path, out: Path | None = None, latents: int = 6) -> list[Path]:
-    """Write `reconstructions.png` and `traversals.png` of a run of images into `figures/` (or `out`)."""
+    """Write `reconstructions.png` and `traversals.png` of a run of images.
+
+    Args:
+        run_directory: what `fit` wrote, with pictures.npz.
+        out: the folder to write to; `figures` in the run directory if left out.
+        latents: how many latents to show, most informative first.
+
+    Returns:
+        The files written.
+    """
     run = read_run(run_directory)
     if run.pictures is None or not run.pictures.are_images:
         raise InputError(f"'{run_directory}' holds no pictures of images; figures need pictures.npz of an image run.")
@@ -121,10 +178,10 @@ def _traversals(run: RunFiles, latents: int) -> Image.Image | None:
     outputs = [array for (moved, _), array in run.pictures.traversals.items() if moved == 1]
     if not outputs:
         return None
-    known = run.latents.get(1)
+    known = run.tables.get(1)
     return traversal_picture(
         outputs,
-        names=known.names if known else None,
+        names=known.columns if known else None,
         information=known.information if known else None,
         latents=latents,
         scale=max(1, 128 // outputs[0].shape[2]),
@@ -141,7 +198,9 @@ def _rgba(images: Array) -> Array:
 
 @lru_cache
 def _font(size: int) -> ImageFont.FreeTypeFont:
-    # matplotlib brings a font that has the combining circumflex; Pillow's own has not.
+    # Deferred: pages need no font. matplotlib brings one that has the combining circumflex; Pillow's own has not.
+    import matplotlib
+
     path = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSerif-Italic.ttf"
     return ImageFont.truetype(str(path), size)
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-WITH = "with-labels/"  # before the names, on a page, of scores for which labels were read at test time
+from unbraid.metrics import Display, MetricKey, Table
+
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 
@@ -21,6 +22,7 @@ class Stage:
 
     number: int
     method: str
+    title: str
     options: Mapping[str, Any]
     steps: int | None
     parameters: int | None = None
@@ -30,24 +32,6 @@ class Stage:
     labels: Mapping[str, Any] = field(default_factory=dict)
     reconstructs: bool = True  # else what it makes of an observation is a draw
     curves: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Latents:
-    """The latents of one stage: names, mean KL of each in nats (where known), codes [n, d]."""
-
-    names: tuple[str, ...]
-    information: Floats | None
-    codes: Array
-
-
-@dataclass(frozen=True)
-class Factors:
-    """The factor table that goes with the codes."""
-
-    names: tuple[str, ...]
-    kinds: tuple[str, ...]
-    table: Floats
 
 
 @dataclass(frozen=True)
@@ -83,6 +67,7 @@ class Pictures:
     values: Mapping[int, Array]
     classes: tuple[ClassPrior, ...] = ()
     transfer: Transfer | None = None
+    drawn: Array | None = None  # what the last stage makes of y with z drawn for it, where it has learned to
 
     @property
     def are_images(self) -> bool:
@@ -93,13 +78,25 @@ class Pictures:
 
 
 @dataclass(frozen=True)
-class Metric:
-    """One entry of metrics.json."""
+class ShownScore:
+    """One entry of metrics.json, and how it is shown; `labels_read` if labels were read for it at test time."""
 
-    name: str
+    key: MetricKey
     value: float
     interval: tuple[float, float] | None
     details: Mapping[str, Any]
+    display: Display
+    labels_read: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its name on a page, where a plain name means that no label was read at test time."""
+        return f"{'with-labels/' if self.labels_read else ''}{self.key}"
+
+    @property
+    def title(self) -> str:
+        """What it is called by itself, outside of a table that says in its heads whether labels were read."""
+        return f"{self.display.title}, with labels" if self.labels_read else self.display.title
 
 
 @dataclass(frozen=True)
@@ -110,16 +107,20 @@ class RunFiles:
     config: Mapping[str, Any]
     environment: Mapping[str, Any]
     stages: tuple[Stage, ...]
-    latents: Mapping[int, Latents]
-    factors: Factors | None
+    tables: Mapping[int, Table]  # by stage: its codes, beside the factors
     pictures: Pictures | None
-    metrics: tuple[Metric, ...]
+    metrics: tuple[ShownScore, ...]
     metric_settings: Mapping[str, Any]
 
     @property
     def name(self) -> str:
         """The directory's own name."""
         return self.directory.resolve().name
+
+    @property
+    def reads_labels(self) -> bool:
+        """Whether some of the scores were made by an encoder that was given labels."""
+        return any(metric.labels_read for metric in self.metrics)
 
     @property
     def data(self) -> Mapping[str, Any]:

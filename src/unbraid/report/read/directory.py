@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,21 +11,10 @@ from typing import Any
 import numpy as np
 
 from unbraid.errors import InputError
-from unbraid.metrics.keys import label_use
-from unbraid.report.read.content import (
-    WITH,
-    Array,
-    ClassPrior,
-    Factors,
-    Floats,
-    Latents,
-    Metric,
-    Pictures,
-    RunFiles,
-    Stage,
-    Transfer,
-    as_mapping,
-)
+from unbraid.metrics import Table, stage_prefix
+from unbraid.report.read.content import Array, ClassPrior, Floats, Pictures, RunFiles, Stage, Transfer, as_mapping
+from unbraid.report.read.scores import read_scores
+from unbraid.report.read.titles import readable_title
 
 
 def read_run(directory: Path) -> RunFiles:
@@ -44,10 +32,9 @@ def read_run(directory: Path) -> RunFiles:
         config=config,
         environment=as_mapping(_json(directory / "environment.json")),
         stages=stages,
-        latents=_latents(codes, len(stages)),
-        factors=_factors(codes),
+        tables=_tables(codes, len(stages)),
         pictures=_pictures(_arrays(directory / "pictures.npz")),
-        metrics=_metrics(metrics, reads_labels=any(stage.labels.get("test") is True for stage in stages)),
+        metrics=read_scores(metrics, can_read_labels=any(stage.labels.get("test") is True for stage in stages)),
         metric_settings=as_mapping(metrics.get("_")),
     )
 
@@ -76,9 +63,11 @@ def _arrays(path: Path) -> dict[str, Array]:
 def _stage(directory: Path, number: int, entry: Mapping[str, Any]) -> Stage:
     home = directory / f"stage-{number}"
     done = as_mapping(_json(home / "stage.json"))
+    method = str(entry.get("method", done.get("method", "?")))
     return Stage(
         number=number,
-        method=str(entry.get("method", done.get("method", "?"))),
+        method=method,
+        title=str(done.get("title") or entry.get("title") or readable_title(method)),
         options=as_mapping(entry.get("options", done.get("options"))),
         steps=entry.get("steps", done.get("steps")),
         parameters=done.get("parameters"),
@@ -113,40 +102,11 @@ def _curves(path: Path) -> dict[str, tuple[Floats, Floats]]:
     }
 
 
-def _latents(arrays: Mapping[str, Array], stages: int) -> dict[int, Latents]:
-    found = {}
-    for number in range(1, max(stages, 1) + 1):
-        prefix = "" if number == 1 else f"stage-{number}/"
-        codes = arrays.get(f"{prefix}codes")
-        if codes is None or codes.ndim != 2:
-            continue
-        names = arrays.get(f"{prefix}columns", np.array([f"z{j + 1}" for j in range(codes.shape[1])]))
-        found[number] = Latents(tuple(map(str, names)), _information(arrays, prefix, codes), codes)
-    return found
-
-
-def _information(arrays: Mapping[str, Array], prefix: str, codes: Array) -> Floats | None:
-    """Mean KL of each latent from the standard normal: as stored, or from means and log-variances.
-
-    None for a stage that has no encoder: its codes are drawn from their prior, which is zero away from itself.
-    """
-    if f"{prefix}information" in arrays:
-        stored = arrays[f"{prefix}information"].astype(float)
-        return stored if stored.any() else None
-    if f"{prefix}log_var" not in arrays:
-        return None
-    log_var = arrays[f"{prefix}log_var"].astype(float)
-    kl: Floats = 0.5 * (codes.astype(float) ** 2 + np.exp(log_var) - 1 - log_var).mean(axis=0)
-    return kl
-
-
-def _factors(arrays: Mapping[str, Array]) -> Factors | None:
-    table = arrays.get("factors")
-    if table is None or table.ndim != 2 or table.shape[1] == 0 or np.isnan(table.astype(float)).all():
-        return None
-    names = arrays.get("factor_names", np.array([f"factor {k + 1}" for k in range(table.shape[1])]))
-    kinds = arrays.get("factor_kinds", np.array(["ordinal"] * table.shape[1]))
-    return Factors(tuple(map(str, names)), tuple(map(str, kinds)), table.astype(float))
+def _tables(arrays: Mapping[str, Array], stages: int) -> dict[int, Table]:
+    """The codes of every stage that has some, beside the factors."""
+    codes = {number: arrays.get(f"{stage_prefix(number)}codes") for number in range(1, max(stages, 1) + 1)}
+    there = [number for number, array in codes.items() if array is not None and array.ndim == 2]
+    return {number: Table.from_arrays(arrays, number) for number in there}
 
 
 def _pictures(arrays: Mapping[str, Array]) -> Pictures | None:
@@ -170,6 +130,7 @@ def _pictures(arrays: Mapping[str, Array]) -> Pictures | None:
         values,
         _classes(arrays),
         _transfer(arrays),
+        arrays.get("drawn"),
     )
 
 
@@ -197,27 +158,3 @@ def _transfer(arrays: Mapping[str, Array]) -> Transfer | None:
         return None
     content, style, made = (arrays[f"transfer/{part}"] for part in ("content", "style", "made"))
     return Transfer(tuple(map(str, arrays["transfer/names"])), content, style, made)
-
-
-def _metrics(entries: Mapping[str, Any], *, reads_labels: bool) -> tuple[Metric, ...]:
-    """The metrics; on a page a name by itself means that no label was read at test time, or it says «with-labels/…»."""
-    found = []
-    for name, entry in entries.items():
-        if name == "_":
-            continue
-        if reads_labels:
-            metric, with_labels = label_use(name)
-            name = f"{WITH}{metric}" if with_labels else metric
-        found.append(_metric(name, as_mapping(entry)))
-    return tuple(found)
-
-
-def _metric(name: str, entry: Mapping[str, Any]) -> Metric:
-    value = entry.get("value")
-    interval = entry.get("interval")
-    return Metric(
-        name,
-        math.nan if value is None else float(value),
-        None if interval is None or None in interval else (float(interval[0]), float(interval[1])),
-        as_mapping(entry.get("details")),
-    )

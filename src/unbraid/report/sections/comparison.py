@@ -12,10 +12,11 @@ import numpy as np
 from markupsafe import Markup
 
 from unbraid.errors import InputError
+from unbraid.metrics.record import Better
 from unbraid.report.draw import charts, words
-from unbraid.report.page import render
-from unbraid.report.read.content import Metric, RunFiles, as_mapping
+from unbraid.report.read.content import RunFiles, ShownScore, as_mapping
 from unbraid.report.read.directory import read_run
+from unbraid.report.render import render
 from unbraid.report.sections import facts, scores
 from unbraid.report.sections.pictures import Reconstructions, TraversalGroup, reconstructions, traversals
 from unbraid.util.files import write_bytes
@@ -58,7 +59,15 @@ class Contest:
 
 
 def write_comparison(run_directories: Sequence[Path], out: Path) -> Path:
-    """Write one self-contained page that sets runs side by side, and say where it is."""
+    """Write one self-contained page that sets runs side by side.
+
+    Args:
+        run_directories: two or more.
+        out: the file to write.
+
+    Returns:
+        The page. No run is called better than another unless all are of the same data.
+    """
     if len(run_directories) < 2:
         raise InputError("a comparison needs at least two run directories; give more, or use `unbraid report RUN`.")
     runs = [read_run(Path(directory)) for directory in run_directories]
@@ -119,7 +128,7 @@ def _settings(run: RunFiles) -> dict[str, str]:
         table["labels"] = words.labelled(given)
     for stage in run.stages:
         prefix = f"stage {stage.number} · "
-        table[f"{prefix}method"] = words.method(stage.method)
+        table[f"{prefix}method"] = stage.title
         table[f"{prefix}steps"] = words.count(stage.steps)
         table |= {f"{prefix}{key.replace('_', ' ')}": words.plain(value) for key, value in stage.options.items()}
         table[f"{prefix}parameters"] = words.count(stage.parameters)
@@ -145,30 +154,30 @@ def same_data(runs: Sequence[RunFiles]) -> bool:
     return len({str(run.data.get("fingerprint")) for run in runs}) == 1
 
 
-def _contest(key: str, found: Sequence[Metric | None], names: Sequence[str], *, comparable: bool) -> Contest:
-    known = words.metric(key)
-    reach = [v for metric in found if metric for v in (metric.value, *(metric.interval or ()))]
-    ends = scores.axis_ends(key, reach)
-    winner = _apart(found, known.higher_is_better) if comparable else None
+def _contest(key: str, found: Sequence[ShownScore | None], names: Sequence[str], *, comparable: bool) -> Contest:
+    there = [score for score in found if score]
+    shown = there[0].display
+    ends = scores.axis_ends(shown, [v for score in there for v in (score.value, *(score.interval or ()))])
+    winner = _apart(found, shown.better) if comparable else None
     readings = []
-    for i, (metric, name) in enumerate(zip(found, names, strict=True)):
+    for i, (score, name) in enumerate(zip(found, names, strict=True)):
         series = i % SERIES
-        if metric is None:
+        if score is None:
             readings.append(Reading(name, series, "–", "", None, False))
             continue
-        graphic = charts.whisker(metric.value, metric.interval, ends, f"{name}, {known.short}", series)
-        interval = scores.interval_text(metric)
-        readings.append(Reading(name, series, scores.value_text(key, metric.value), interval, graphic, i == winner))
-    shown = (words.tick(ends[0]), words.tick(ends[1]))
-    return Contest(key, known.short, known.long, scores.better(key), shown, tuple(readings))
+        graphic = charts.whisker(score.value, score.interval, ends, f"{name}, {there[0].title}", series)
+        value, interval = scores.value_text(shown, score.value), scores.interval_text(score)
+        readings.append(Reading(name, series, value, interval, graphic, i == winner))
+    labels = (words.tick(ends[0]), words.tick(ends[1]))
+    return Contest(key, there[0].title, shown.description, scores.ARROWS[shown.better], labels, tuple(readings))
 
 
-def _apart(found: Sequence[Metric | None], higher: bool | None) -> int | None:
+def _apart(found: Sequence[ShownScore | None], better: Better) -> int | None:
     """The best run, if its interval lies apart from the intervals of all others."""
     there = [(i, m) for i, m in enumerate(found) if m is not None and m.interval and not math.isnan(m.value)]
-    if higher is None or len(there) < 2:
+    if better == "neither" or len(there) < 2:
         return None
-    sign = 1 if higher else -1
+    sign = 1 if better == "higher" else -1
     best, metric = max(there, key=lambda pair: sign * pair[1].value)
     worst_edge = min(sign * edge for edge in metric.interval or ())
     others = [max(sign * edge for edge in m.interval or ()) for i, m in there if i != best]

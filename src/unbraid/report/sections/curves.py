@@ -45,7 +45,7 @@ def _groups(stage: Stage) -> list[CurveGroup]:
         keys.sort(key=lambda key: not key.endswith(("/total", "/loss")))
         curves = tuple(_curve(stage, key) for key in keys)
         # The name of the update says something only where a stage has more than one.
-        groups.append(CurveGroup(stage.number, words.method(stage.method), update if len(updates) > 1 else "", curves))
+        groups.append(CurveGroup(stage.number, stage.title, update if len(updates) > 1 else "", curves))
     return groups
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
+from unbraid.metrics import MetricKey
 from unbraid.report.draw import words
-from unbraid.report.read.content import WITH, Metric, RunFiles, Stage
+from unbraid.report.read.content import RunFiles, ShownScore, Stage
 from unbraid.report.sections import scores
+from unbraid.report.sections.heat import HeatMap
 from unbraid.report.sections.pictures import IN_USE, in_use
 
 Rows = tuple[tuple[str, str], ...]
-DISENTANGLEMENT = ("mig", "factor_score", "dci", "dci_disentanglement", "sap", "beta_score", "mcc")
+DISENTANGLEMENT = ("mig", "factor_score", "dci", "sap", "beta_score", "mcc")
 ERRORS = ("l2", "l1", "fid")
 SCALE_OPTIONS = ("width", "network", "batch_size", "latents", "likelihood")
 
@@ -56,7 +58,7 @@ def title(run: RunFiles) -> str:
 
 def methods(run: RunFiles) -> list[str]:
     """The methods in the order of the stages."""
-    return [words.method(stage.method) for stage in run.stages] or ["Nothing"]
+    return [stage.title for stage in run.stages] or ["Nothing"]
 
 
 def data_name(run: RunFiles) -> str:
@@ -102,7 +104,7 @@ def _stage_card(run: RunFiles, stage: Stage) -> Card:
         facts.append(("reused from", str(stage.reused_from)))
     symbol = words.symbols(len(run.stages))[stage.number - 1]
     kicker = f"Stage {stage.number}" if len(run.stages) > 1 else "Method"
-    return Card(words.method(stage.method), kicker, symbol, stage.number, tuple(facts), _rows(stage.options))
+    return Card(stage.title, kicker, symbol, stage.number, tuple(facts), _rows(stage.options))
 
 
 def _rows(given: Mapping[str, Any]) -> Rows:
@@ -111,19 +113,13 @@ def _rows(given: Mapping[str, Any]) -> Rows:
 
 def headlines(run: RunFiles) -> tuple[Headline, ...]:
     """At most five numbers: disentanglement, error and what it was before, latents in use, time."""
-    by_name = {metric.name: metric for metric in run.metrics}
-    # What needed labels at test time comes to the top only where there is nothing else, and says so.
-    ranked = [prefix + name for prefix in ("", WITH) for name in DISENTANGLEMENT]
-    found = [_score(by_name[name]) for name in ranked if name in by_name][:2]
-    errors = [prefix + name for prefix in ("", WITH) for name in ERRORS]
-    error = next((by_name[name] for name in errors if name in by_name), None)
-    if error is not None:
-        found.append(_error(error, by_name))
-    known = run.latents.get(1)
+    found = [_score(score) for score in _first(run, DISENTANGLEMENT)][:2]
+    found += [_error(run, score) for score in _first(run, ERRORS)][:1]
+    known = run.tables.get(1)
     if known is not None and known.information is not None:
         used = int(in_use(known).sum())
         note = f"{'stage 1, ' if len(run.stages) > 1 else ''}at least {IN_USE} nats, and the code varies"
-        found.append(Headline(f"{used} of {len(known.names)}", "latents in use", note))
+        found.append(Headline(f"{used} of {len(known.columns)}", "latents in use", note))
     seconds = [stage.seconds for stage in run.stages if stage.seconds is not None]
     if seconds:
         parameters = sum(stage.parameters or 0 for stage in run.stages)
@@ -131,26 +127,34 @@ def headlines(run: RunFiles) -> tuple[Headline, ...]:
     return tuple(found)
 
 
-def _score(metric: Metric) -> Headline:
-    value = scores.value_text(metric.name, metric.value)
-    return Headline(value, words.metric(metric.name).short, scores.interval_text(metric))
+def _first(run: RunFiles, names: Sequence[str]) -> list[ShownScore]:
+    """The scores of these metrics, in their order.
+
+    What needed labels at test time comes to the top only where there is nothing else, and says so.
+    """
+    there = {(score.key, score.labels_read): score for score in run.metrics}
+    wanted = [(MetricKey(name), labels_read) for labels_read in (False, True) for name in names]
+    return [there[key] for key in wanted if key in there]
 
 
-def _error(metric: Metric, by_name: Mapping[str, Metric]) -> Headline:
+def _score(score: ShownScore) -> Headline:
+    value = scores.value_text(score.display, score.value)
+    return Headline(value, score.title, scores.interval_text(score))
+
+
+def _error(run: RunFiles, score: ShownScore) -> Headline:
     """The final error; where stage 1’s is known, what share of it is left."""
-    before = stage_one(metric, by_name)
-    names = words.metric(metric.name)
+    before = stage_one(run, score)
     if before is None or before <= 0:
-        return _score(metric)
-    return Headline(
-        words.number(metric.value), names.short, f"{metric.value / before:.2f} × stage 1’s {words.number(before)}"
-    )
+        return _score(score)
+    note = f"{score.value / before:.2f} × stage 1’s {words.number(before)}"
+    return Headline(words.number(score.value), score.title, note)
 
 
-def stage_one(metric: Metric, by_name: Mapping[str, Metric]) -> float | None:
-    """The same metric for the output of stage 1."""
-    before = by_name.get(f"stage-1/{metric.name}")
-    return None if before is None else before.value
+def stage_one(run: RunFiles, score: ShownScore) -> float | None:
+    """The same score for the output of stage 1."""
+    key = replace(score.key, stage=1)
+    return next((one.value for one in run.metrics if (one.key, one.labels_read) == (key, score.labels_read)), None)
 
 
 def scales(run: RunFiles) -> tuple[Scale, ...]:
@@ -165,7 +169,7 @@ def scales(run: RunFiles) -> tuple[Scale, ...]:
         rows = tuple(
             (name.replace("_", " "), _amount(here.get(name)), _amount(stage.paper.get(name))) for name in names
         )
-        found.append(Scale(stage.number, words.method(stage.method), rows, bool(stage.paper)))
+        found.append(Scale(stage.number, stage.title, rows, bool(stage.paper)))
     return tuple(found)
 
 
@@ -175,7 +179,7 @@ def _amount(value: Any) -> str:
     return words.count(value) if isinstance(value, int) and not isinstance(value, bool) else words.plain(value)
 
 
-def conventions(run: RunFiles, heat: scores.HeatMap | None = None) -> Rows:
+def conventions(run: RunFiles, heat: HeatMap | None = None) -> Rows:
     """How the numbers on the page were made."""
     rows = [
         (
@@ -184,8 +188,8 @@ def conventions(run: RunFiles, heat: scores.HeatMap | None = None) -> Rows:
             "KL terms are summed over latents and averaged over the batch.",
         )
     ]
-    if any(latents.information is not None for latents in run.latents.values()):
-        n = len(next(iter(run.latents.values())).codes)
+    if any(table.information is not None for table in run.tables.values()):
+        n = len(next(iter(run.tables.values())))
         reads = any(stage.labels.get("test") for stage in run.stages)
         prior = "the standard normal, with labels given," if reads else "its prior,"
         text = f"Mean KL divergence of each latent’s posterior from {prior} in nats, over"
@@ -214,7 +218,7 @@ def _labels(stage: Stage) -> str:
     test = "none"
     if given.get("test"):
         test = f"those of {words.count(given['count_at_test'])}" if "count_at_test" in given else "those there are"
-    return f"{words.method(stage.method)}: {training} were read at training, {test} at test."
+    return f"{stage.title}: {training} were read at training, {test} at test."
 
 
 def environment(run: RunFiles) -> Rows:

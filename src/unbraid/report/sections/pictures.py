@@ -10,10 +10,11 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 from PIL import Image
 
+from unbraid.metrics import Table, latent_names
 from unbraid.report.draw import charts, words
 from unbraid.report.draw.figures import data_uri, grid
 from unbraid.report.draw.order import by_information
-from unbraid.report.read.content import Latents, Pictures, RunFiles
+from unbraid.report.read.content import Pictures, RunFiles
 
 Array = NDArray[Any]
 PAD = 2
@@ -23,11 +24,11 @@ IN_USE = 0.05
 ACTIVE = 0.01
 
 
-def in_use(latents: Latents) -> NDArray[np.bool_]:
+def in_use(table: Table) -> NDArray[np.bool_]:
     """Which latents of a stage carry information worth a look, [latent]."""
-    used: NDArray[np.bool_] = np.asarray(latents.codes, dtype=float).var(axis=0) >= ACTIVE
-    if latents.information is not None:
-        used &= latents.information >= IN_USE
+    used: NDArray[np.bool_] = table.codes.var(axis=0) >= ACTIVE
+    if table.information is not None:
+        used &= table.information >= IN_USE
     return used
 
 
@@ -109,8 +110,8 @@ def sheet_strip(
 
 
 def stage_names(run: RunFiles) -> tuple[list[str], list[str]]:
-    """Symbol and method of every stage's output."""
-    return words.symbols(len(run.stages)), [words.method(stage.method) for stage in run.stages]
+    """Symbol of every stage's output, and the title of the method that makes it."""
+    return words.symbols(len(run.stages)), [stage.title for stage in run.stages]
 
 
 def reconstructions(run: RunFiles, most: int = 8, target: int = 128) -> Reconstructions | None:
@@ -130,6 +131,9 @@ def reconstructions(run: RunFiles, most: int = 8, target: int = 128) -> Reconstr
         strip(images, symbol, who, f"stage-{stage}", target, _note(run, stage, images, originals))
         for symbol, who, stage, images in rows
     )
+    if pictures.drawn is not None:
+        note = "z of others with a similar y"
+        strips += (strip(pictures.drawn[:most], symbols[-1], "z drawn", f"stage-{len(symbols)}", target, note),)
     return Reconstructions(strips, (), (), len(originals))
 
 
@@ -173,9 +177,9 @@ def _group(run: RunFiles, pictures: Pictures, moved: int, most: int | None, last
     if last_only:
         outputs = dict(list(outputs.items())[-1:])
     count = len(next(iter(outputs.values())))
-    known = run.latents.get(moved)
-    names = known.names if known and len(known.names) == count else tuple(f"z{j + 1}" for j in range(count))
-    information = known.information if known and known.information is not None else None
+    known = run.tables.get(moved)
+    names = known.columns if known and len(known.columns) == count else latent_names(count)
+    information = known.information if known else None
     if information is not None and len(information) != count:
         information = None
     largest = float(np.nanmax(information)) if information is not None else 1.0

@@ -1,23 +1,23 @@
-"""Metrics and the map of latents and factors, ready for the page."""
+"""Metrics, ready for the page."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
-from unbraid.errors import InputError
-from unbraid.metrics import mutual_information_matrix
+from unbraid.metrics import Display, MetricKey
+from unbraid.metrics.record import Better
 from unbraid.metrics.score import verdict
 from unbraid.report.draw import charts, words
-from unbraid.report.draw.order import by_information
 from unbraid.report.draw.svg import nice_step
-from unbraid.report.read.content import WITH, Metric, RunFiles
+from unbraid.report.read.content import RunFiles, ShownScore
+
+SERIES = (1, 0)  # colours of scores with labels at test time and without
+ARROWS: Mapping[Better, str] = {"higher": "↑", "lower": "↓", "neither": ""}
 
 
 @dataclass(frozen=True)
@@ -45,47 +45,9 @@ class ScoreRow:
     readings: tuple[Reading | None, ...]
 
 
-@dataclass(frozen=True)
-class HeatCell:
-    """Mutual information of one latent and one factor: nats, and as a share of the factor's entropy."""
-
-    nats: float
-    share: float
-    best: bool
-
-
-@dataclass(frozen=True)
-class HeatMap:
-    """Latents (most informative first) by factors, and how the information was estimated."""
-
-    factors: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
-    convention: str
-
-
-BINNED = (
-    "Mutual information by counting mean codes in bins of equal width, divided by the factor’s entropy. "
-    "Counting reads high where rows are few and a factor has many values."
-)
-POSTERIOR = "Mutual information from the posteriors of all rows, divided by the factor’s entropy."
-LABELS_READ = {True: " Labels were read at test time.", False: " No label was read at test time."}
-
-
-SERIES = (1, 0)  # colours of scores with labels at test time and without
-
-
-class Information(NamedTuple):
-    """Names of the factors, mutual information [latent, factor] in nats and as a share of the entropy."""
-
-    names: tuple[str, ...]
-    nats: NDArray[Any]
-    share: NDArray[Any]
-    convention: str
-
-
-def axis_ends(name: str, values: Sequence[float]) -> tuple[float, float]:
+def axis_ends(shown: Display, values: Sequence[float]) -> tuple[float, float]:
     """Where a metric's axis begins and ends: at 0 and its own bound, or at round numbers beyond everything shown."""
-    known = words.metric(name).top
+    known = shown.range[1]
     finite = [v for v in values if math.isfinite(v)]
     largest, smallest = max(finite, default=1.0), min(finite, default=0.0)
     top = known if known is not None and largest <= known else _round_above(largest)
@@ -102,68 +64,51 @@ def _round_above(value: float) -> float:
     return math.ceil(value / step - 1e-9) * step
 
 
-def better(name: str) -> str:
-    """Which way is better, as an arrow."""
-    return {True: "↑", False: "↓", None: ""}[words.metric(name).higher_is_better]
-
-
-def value_text(name: str, value: float) -> str:
+def value_text(shown: Display, value: float) -> str:
     """A value as shown: three decimals for scores between 0 and 1, else three digits."""
-    if words.metric(name).top == 1.0 and math.isfinite(value) and abs(value) <= 1:
+    if shown.range[1] == 1.0 and math.isfinite(value) and abs(value) <= 1:
         return f"{value:.3f}".replace("-", "−")
     return words.number(value)
 
 
-def interval_text(metric: Metric) -> str:
+def interval_text(score: ShownScore) -> str:
     """The interval as shown; for a condition, whether it holds."""
-    said = verdict(metric.details)
+    said = verdict(score.details)
     if said:
         return said
-    return "" if metric.interval is None else " – ".join(value_text(metric.name, edge) for edge in metric.interval)
+    return "" if score.interval is None else " – ".join(value_text(score.display, edge) for edge in score.interval)
 
 
 def score_rows(run: RunFiles) -> tuple[ScoreRow, ...]:
     """The metrics as they were written, earlier stages next to the final output and on the same axis."""
-    found = {metric.name: metric for metric in run.metrics}
-    names = list(dict.fromkeys(name.removeprefix(WITH) for name in found))
-    order = list(dict.fromkeys(map(_base, names)))
-    reach: dict[str, list[float]] = {base: [] for base in order}
-    for metric in run.metrics:
-        reach[_base(metric.name)] += [metric.value, *(metric.interval or ())]
-    prefixes = (WITH, "") if reads_labels(run) else ("",)
-    return tuple(
-        _row(name, [found.get(f"{prefix}{name}") for prefix in prefixes], axis_ends(name, reach[_base(name)]))
-        for name in sorted(names, key=lambda name: (order.index(_base(name)), "/" in name))
-    )
+    found = {(score.key, score.labels_read): score for score in run.metrics}
+    reach: dict[MetricKey, list[float]] = {}  # of a metric, whichever stage's output it is of
+    for score in run.metrics:
+        reach.setdefault(score.key.final, []).extend([score.value, *(score.interval or ())])
+    order = list(reach)
+    uses = (True, False) if run.reads_labels else (False,)
+    keys = sorted(dict.fromkeys(key for key, _ in found), key=lambda key: (order.index(key.final), key.stage > 0))
+    return tuple(_row([found.get((key, use)) for use in uses], reach[key.final]) for key in keys)
 
 
-def reads_labels(run: RunFiles) -> bool:
-    """Whether some of the scores were made by an encoder that was given labels."""
-    return any(metric.name.startswith(WITH) for metric in run.metrics)
-
-
-def _base(name: str) -> str:
-    """The metric itself, whichever stage's output it is of."""
-    name = name.removeprefix(WITH)
-    return name.partition("/")[2] if name.startswith("stage-") else name
-
-
-def _row(name: str, found: Sequence[Metric | None], ends: tuple[float, float]) -> ScoreRow:
-    names = words.metric(name)
+def _row(found: Sequence[ShownScore | None], reach: Sequence[float]) -> ScoreRow:
+    shown = next(score.display for score in found if score)
+    ends = axis_ends(shown, reach)
     several = len(found) > 1
-    readings = [_reading(metric, ends, SERIES[k] if several else None) for k, metric in enumerate(found)]
-    return ScoreRow(names.short, names.long, better(name), (words.tick(ends[0]), words.tick(ends[1])), tuple(readings))
+    readings = [_reading(score, ends, SERIES[k] if several else None) for k, score in enumerate(found)]
+    labels = (words.tick(ends[0]), words.tick(ends[1]))
+    return ScoreRow(shown.title, shown.description, ARROWS[shown.better], labels, tuple(readings))
 
 
-def _reading(metric: Metric | None, ends: tuple[float, float], series: int | None) -> Reading | None:
-    if metric is None:
+def _reading(score: ShownScore | None, ends: tuple[float, float], series: int | None) -> Reading | None:
+    if score is None:
         return None
     return Reading(
-        metric.name,
-        value_text(metric.name, metric.value),
-        interval_text(metric),
-        charts.whisker(metric.value, metric.interval, ends, words.metric(metric.name).short, series),
-        details(metric.details),
+        score.name,
+        value_text(score.display, score.value),
+        interval_text(score),
+        charts.whisker(score.value, score.interval, ends, score.title, series),
+        details(score.details),
     )
 
 
@@ -189,58 +134,3 @@ def _listed(values: Sequence[Any], most: int = 24) -> str:
 
 def _one(value: Any) -> str:
     return words.number(value, 4) if isinstance(value, float) and not value.is_integer() else words.plain(value)
-
-
-def heat_map(run: RunFiles) -> HeatMap | None:
-    """Mutual information between every latent of stage 1 and every factor, as a share of the factor's entropy."""
-    latents = run.latents.get(1)
-    found = _stored(run) or _computed(run)
-    if latents is None or found is None:
-        return None
-    names, nats = found.names, found.nats
-    share = np.clip(np.nan_to_num(found.share), 0, 1)
-    best = np.argmax(share, axis=0)
-    rows = []
-    for j in by_information(latents.information, len(latents.names)):
-        cells = tuple(HeatCell(float(nats[j, k]), float(share[j, k]), bool(best[k] == j)) for k in range(len(names)))
-        rows.append((latents.names[j], cells))
-    return HeatMap(names, tuple(rows), found.convention)
-
-
-def _stored(run: RunFiles) -> Information | None:
-    """As MIG left it in its details: nats [latent, factor] and the factors' entropies."""
-    for metric in run.metrics:
-        given = metric.details
-        if metric.name.startswith("mig") and isinstance(given.get("per_factor"), Mapping) and "entropy" in given:
-            names = tuple(map(str, given["per_factor"]))
-            if run.factors is not None and len(run.factors.names) == len(names):
-                names = run.factors.names  # a metric may have been given the table without its names
-            nats, entropy = _numbers(given.get("information")), _numbers(given["entropy"])
-            if 1 in run.latents and nats.shape == (len(run.latents[1].names), len(names)):
-                how = POSTERIOR if given.get("convention") == "chen" else BINNED
-                said = LABELS_READ[False] if reads_labels(run) else ""
-                return Information(names, nats, nats / np.maximum(entropy, 1e-12), how + said)
-    return None
-
-
-def _computed(run: RunFiles) -> Information | None:
-    """From the codes, for runs that have not been evaluated; factors that never vary are left out."""
-    factors = run.factors
-    if factors is None or 1 not in run.latents:
-        return None
-    kept = [k for k, column in enumerate(factors.table.T) if len(np.unique(column[~np.isnan(column)])) > 1]
-    names, table = tuple(factors.names[k] for k in kept), factors.table[:, kept]
-    codes, kinds = run.latents[1].codes, [factors.kinds[k] for k in kept]
-    try:
-        nats = mutual_information_matrix(codes, table, kinds=kinds)
-        share = mutual_information_matrix(codes, table, kinds=kinds, normalise=True)
-        return Information(names, nats, share, BINNED + (LABELS_READ[True] if reads_labels(run) else ""))
-    except InputError:
-        return None  # a table that no metric takes has no map either
-
-
-def _numbers(given: Any) -> NDArray[Any]:
-    try:
-        return np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
-        return np.empty(0)

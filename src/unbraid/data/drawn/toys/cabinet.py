@@ -14,7 +14,7 @@ from unbraid.data.drawn.toys import backdrop, raycast
 from unbraid.data.drawn.toys import scene as toys_scene
 from unbraid.data.drawn.toys.solids import Dice, standing
 from unbraid.data.factor_data import Factor, FactorData
-from unbraid.data.published.formats import resized
+from unbraid.data.published.formats import resize_images
 from unbraid.errors import InputError
 
 VERSION = 2  # raise it when a pixel changes: caches and fingerprints follow
@@ -43,7 +43,9 @@ def load(objects: int = OBJECTS, size: int = raycast.SIDE) -> FactorData:
         raise InputError(f"toys: size={size} is out of range; it may be 8 to {raycast.SIDE}.")
     stem = f"toys-v{VERSION}-{objects}" + (f"-{size}px" if size != raycast.SIDE else "")
     shape = (objects * AZIMUTHS * len(ELEVATIONS), size, size, 3)
-    images = cache.stored(f"toys/{stem}.npy", shape, np.uint8, lambda: drawn(objects, size), f"drawing {objects} toys")
+    images = cache.cached_array(
+        f"toys/{stem}.npy", shape, np.uint8, lambda: drawn(objects, size), f"drawing {objects} toys"
+    )
     grid = np.indices((objects, len(ELEVATIONS), AZIMUTHS)).reshape(3, -1)
     info = (
         Factor("azimuth", AZIMUTHS, "cyclic"),
@@ -64,7 +66,7 @@ def load(objects: int = OBJECTS, size: int = raycast.SIDE) -> FactorData:
 def drawn(objects: int, size: int) -> Iterator[NDArray[np.uint8]]:
     """The images of each object in turn; NumPy lets threads run side by side."""
     with ThreadPoolExecutor(min(cache.cores(), 8)) as pool:
-        yield from pool.map(lambda index: resized(draw(index), size), range(objects))
+        yield from pool.map(lambda index: resize_images(draw(index), size), range(objects))
 
 
 def draw(index: int) -> NDArray[np.uint8]:
