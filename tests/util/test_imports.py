@@ -22,4 +22,5 @@ def test_only_tensors_on_disk_need_torch(path: Path) -> None:
             imported.add(node.module or "")
     assert {name.split(".")[0] for name in imported}.isdisjoint({"torch", "lightning_fabric"})
     own = {name for name in imported if name.startswith("unbraid")}
-    assert own <= {"unbraid.errors", "unbraid.util.files"}
+    assert all(name == "unbraid.errors" or name.startswith("unbraid.util.") for name in own)
+    assert "unbraid.util.tensors" not in own

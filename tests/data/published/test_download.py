@@ -192,3 +192,26 @@ def test_sizes_are_readable():
     assert cache.readable_size(5) == "5 B"
     assert cache.readable_size(1_048_576) == "1.0 MB"
     assert cache.readable_size(12_740_198_762) == "12.7 GB"
+
+
+def test_a_file_without_a_published_digest_is_compared_with_its_first_copy(serve, tmp_path, cache_folder, caplog):
+    unknown = remote(serve().url, sha256=None)
+    fetch(unknown, tmp_path / "a")
+    assert "no SHA-256 of file.bin is published" in caplog.text
+    caplog.clear()
+    fetch(unknown, tmp_path / "b")
+    assert not caplog.text
+    changed = remote(serve(body=CONTENT[::-1]).url, sha256=None)
+    with pytest.raises(InputError, match=r"sha256 .* instead of .* which the first download had"):
+        fetch(changed, tmp_path / "c")
+    assert left(tmp_path / "c") == []
+    (tmp_path / "a" / "file.bin").write_bytes(CONTENT[::-1])
+    with pytest.raises(InputError, match=r"a/file\.bin' is not the published file"):
+        fetch(unknown, tmp_path / "a")
+
+
+def test_a_broken_record_of_digests_is_begun_again(serve, tmp_path, cache_folder):
+    cache_folder.mkdir()
+    (cache_folder / "checksums.json").write_text("[")
+    fetch(remote(serve().url, sha256=None), tmp_path / "a")
+    assert hashlib.sha256(CONTENT).hexdigest() in (cache_folder / "checksums.json").read_text()

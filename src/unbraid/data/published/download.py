@@ -15,6 +15,7 @@ from typing import Any
 
 from unbraid._version import __version__
 from unbraid.data import cache
+from unbraid.data.published.recorded import compare
 from unbraid.errors import InputError
 
 TIMEOUT = 30.0  # seconds without a byte
@@ -145,7 +146,7 @@ def refuse_html(headers: Any, start: bytes) -> None:
 
 def check(file: RemoteFile, part: Path) -> None:
     """Remove what is not the published file, and raise `Refused`."""
-    wrong = mismatch(file, part)
+    wrong = mismatch(file, part, downloaded=True)
     if wrong:
         part.unlink()
         raise Refused(wrong)
@@ -166,8 +167,8 @@ def verify(file: RemoteFile, path: Path) -> None:
         raise InputError(f"{str(path)!r} is not the published file ({wrong}); remove it and fetch it again.")
 
 
-def mismatch(file: RemoteFile, path: Path) -> str:
-    """What is wrong with a file, or ''."""
+def mismatch(file: RemoteFile, path: Path, *, downloaded: bool = False) -> str:
+    """What is wrong with a file, or ''. Where no SHA-256 is published, that of the first download is recorded."""
     size = path.stat().st_size
     with path.open("rb") as stream:
         opening = stream.read(64).lstrip()[:15].lower()
@@ -181,7 +182,7 @@ def mismatch(file: RemoteFile, path: Path) -> str:
         found = digest(path, name)
         if found != value:
             return f"{name} {found[:12]}… instead of {value[:12]}…"
-    return ""
+    return "" if file.sha256 else compare(file.name, digest(path, "sha256"), record=downloaded)
 
 
 def digest(path: Path, name: str) -> str:
