@@ -67,7 +67,9 @@ def test_a_metric_that_cannot_be_computed_says_why() -> None:
     assert scores["mig"].value > 0
     assert np.isnan(scores["modularity"].value)
     assert "only one" in scores["modularity"].details["error"]
-    assert "too few rows" in scores["factor_score"].details["error"]
+    assert "only one" in scores["factor_score"].details["error"]
+    two = m.suite(codes, np.stack([np.arange(60) % 31, np.arange(60) % 2], axis=1), metrics=["factor_score"])
+    assert "too few rows" in two["factor_score"].details["error"]
     assert scores["factor_score"].to_json()["value"] is None
 
 

@@ -103,8 +103,11 @@ def chosen_names(
     free = [name for measure in measures if measure.is_free for name in measure.names]
     allowed_free = [name for name in free if measure_of(name, measures).refusal(run, name) is None]
     if names is None:
-        first = [name for name in FIRST_REPORT if measure_of(name, measures).refusal(run, name) is None]
-        return [*first, *allowed_free]
+        refused = {name: measure_of(name, measures).refusal(run, name) for name in FIRST_REPORT}
+        for why in refused.values():
+            if why is not None and run.plan.data["factors"]:
+                _log.info("%s", why)
+        return [*(name for name, why in refused.items() if why is None), *allowed_free]
     if list(names) == ["all"]:
         return possible(run, options, measures)
     known_metrics(names)

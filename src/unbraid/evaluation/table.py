@@ -20,6 +20,8 @@ from unbraid.training.batches import mix
 from unbraid.util.progress import Steps
 
 NEEDS_NO_FACTORS = ("codes", "means, log-variances")
+# With one factor these are 1 for any code that varies, or not defined.
+TELL_FACTORS_APART = ("factor_score", "beta_score", "z_diff", "dci", "modularity")
 
 
 def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
@@ -54,6 +56,8 @@ def refusal(run: RunDirectory, name: str) -> str | None:
     needs, first = metrics.METRICS[name].needs, run.config(1)
     if not run.plan.data["factors"] and needs not in NEEDS_NO_FACTORS:
         return f"{run.plan.data['name']} has no factors, which {name} would need; ask for l1 and l2."
+    if len(run.plan.data["factors"]) == 1 and name in TELL_FACTORS_APART:
+        return f"{name} tells factors apart, and {run.plan.data['name']} has only one: it would say nothing."
     if name == "elbo_terms" and not first.standard_prior:
         return f"elbo_terms takes the prior of the codes to be standard normal, which {first.name}'s is not."
     if "log-variances" in needs and "log_var" not in run.codes(show=False).arrays:

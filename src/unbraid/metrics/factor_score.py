@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.errors import InputError
 from unbraid.metrics._shared.bootstrap import REPEATS, Array, mean_interval
 from unbraid.metrics._shared.checks import table_metric
 from unbraid.metrics._shared.strata import BATCH, TEST, TRAIN, fixed_factor_batches, share_by_factor
@@ -53,6 +54,8 @@ def factor_score(
         >>> score.value, score.details["active_latents"]
         (1.0, ['z1', 'z2', 'z3'])
     """
+    if len(table.names) < 2:  # every vote is then for the only factor, whatever the codes are
+        raise InputError("the FactorVAE score tells factors apart; the table has only one, so leave it out.")
     variance = table.codes.var(axis=0, ddof=1)
     active = variance >= inactive
     details = {

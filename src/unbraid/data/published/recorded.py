@@ -39,7 +39,10 @@ def compare(name: str, sha256: str, *, record: bool) -> str:
         return ""
     if known[name] == sha256:
         return ""
-    return f"sha256 {sha256[:12]}… instead of {known[name][:12]}…, which the first download had (delete its line in {str(path)!r} if that was damaged)"
+    return (
+        f"sha256 {sha256[:12]}… instead of {known[name][:12]}…, which the first download had (delete its line in "
+        f"{str(path)!r} if that was damaged)"
+    )
 
 
 def recorded(path: Path) -> dict[str, str]:
