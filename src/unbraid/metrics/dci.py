@@ -59,7 +59,9 @@ def dci(
     if mode not in MODES:
         raise unknown("mode of DCI", mode, MODES)
     if len(table.names) < 2:  # no latent can matter for two factors, so that any code that varies would score 1
-        raise InputError("DCI asks whether latents matter for one factor only; the table has only one, so leave it out.")
+        raise InputError(
+            "DCI tells the factors that a latent matters for apart; the table has only one, so leave it out."
+        )
     installed = importlib.util.find_spec("lightgbm") is not None
     if mode == "lightgbm" and not installed:
         raise InputError("DCI in mode 'lightgbm' needs lightgbm; install unbraid[lightgbm] or choose mode 'forest'.")

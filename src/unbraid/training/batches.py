@@ -16,6 +16,7 @@ from unbraid.core import Batch, DataSpec, Stream
 from unbraid.data import cache
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.data.label_budget import labelled_rows, shares
+from unbraid.data.scaled import ScaledBytes
 from unbraid.errors import InputError
 from unbraid.util.seeds import mix as mix
 
@@ -205,13 +206,33 @@ def _restore(data: FactorData, labels: Any, y: Any, codes: Any, *rest: Any) -> T
     return TrainingData(data, labels, y, codes, *rest)
 
 
-def _resident(array: NDArray[np.uint8] | NDArray[np.float32], device: torch.device) -> Tensor:
+class _ScaledRows:
+    """Rows of images that are 0 and 1 on the disk and 0 and 255 for networks."""
+
+    device = torch.device("cpu")
+
+    def __init__(self, array: ScaledBytes) -> None:
+        self.stored = torch.from_numpy(array.stored)
+
+    def __len__(self) -> int:
+        return len(self.stored)
+
+    def index_select(self, dim: int, index: Tensor) -> Tensor:
+        """The rows of these numbers."""
+        return self.stored.index_select(dim, index).mul_(255)
+
+
+def _resident(
+    array: NDArray[np.uint8] | NDArray[np.float32] | ScaledBytes, device: torch.device
+) -> Tensor | _ScaledRows:
     """The array as a tensor: on the accelerator if it takes less than a third of the free memory, else on the host."""
+    if isinstance(array, ScaledBytes):
+        return _ScaledRows(array)
     tensor = torch.from_numpy(array)
     if device.type == "cuda" and tensor.nbytes < torch.cuda.mem_get_info(device)[0] / 3:
         return tensor.to(device)
     return tensor
 
 
-def _pick(rows: Tensor, index: Tensor) -> Tensor:
+def _pick(rows: Tensor | _ScaledRows, index: Tensor) -> Tensor:
     return rows.index_select(0, index.to(rows.device))

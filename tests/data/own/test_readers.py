@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import unbraid as ub
 import unbraid.data as ud
 from unbraid.errors import InputError
+from unbraid.methods import BetaVAE
 
 RNG = np.random.default_rng(0)
 
@@ -155,6 +157,36 @@ def test_large_arrays_are_converted_on_disk(tmp_path, monkeypatch, cache_folder)
     large = ud.load(tmp_path / "a.npy")
     np.testing.assert_array_equal(small.observations, large.observations)
     assert len(list((cache_folder / "packed").glob("a-*.npy"))) == 1
+
+
+@pytest.mark.parametrize("kind", [np.uint8, bool])
+def test_large_images_of_zeros_and_ones_need_no_second_file(tmp_path, monkeypatch, cache_folder, kind):
+    bits = RNG.integers(0, 2, (24, 16, 16), dtype=np.uint8)
+    np.save(tmp_path / "a.npy", bits.astype(kind))
+    small = ud.load(tmp_path / "a.npy")
+    monkeypatch.setattr("unbraid.data.cache.IN_MEMORY_LIMIT", 0)
+    large = ud.load(tmp_path / "a.npy")
+    assert not cache_folder.exists()
+    assert (large.shape, large.fingerprint) == (small.shape, small.fingerprint)
+    np.testing.assert_array_equal(large.observations, 255 * bits[..., None])
+    np.testing.assert_array_equal(large.observations[[3, 1]], 255 * bits[[3, 1], ..., None])
+    config = BetaVAE(width=0.1)
+    runs = [
+        ub.fit(data, config, steps=2, out=tmp_path / str(n) / "run", show=False)
+        for n, data in enumerate((small, large))
+    ]
+    weights = [(run.stage_folder(1) / "weights.safetensors").read_bytes() for run in runs]
+    assert weights[0] == weights[1]
+    assert runs[1].report().is_file()
+
+
+def test_bytes_are_not_read_to_the_end_to_see_that_they_are_bytes(tmp_path, monkeypatch):
+    np.save(tmp_path / "a.npy", np.full((50, 8, 8, 3), 7, np.uint8))
+    monkeypatch.setattr("unbraid.data.own.blocks.BLOCK", 8 * 8 * 3)
+    seen = []
+    monkeypatch.setattr("unbraid.data.cache.release", lambda array: seen.append(1))
+    ud.load(tmp_path / "a.npy")
+    assert not seen  # the first block was enough
 
 
 def test_misspelt_names_get_a_suggestion():

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data import cache
 from unbraid.data.factor_data import FactorData
+from unbraid.data.own.blocks import check_finite, row_blocks
 from unbraid.data.own.columns import factor_table
+from unbraid.data.own.vectors import as_vectors
+from unbraid.data.scaled import ScaledBytes
 from unbraid.errors import InputError
-
-BLOCK = 1 << 26  # bytes looked at together, so that arrays larger than memory can be checked
 
 
 def from_arrays(
@@ -116,105 +117,6 @@ def columns_of(factors: Any, names: Sequence[str] | None) -> dict[str, Any]:
     return {key: table[:, k] for k, key in enumerate(names)}
 
 
-def row_blocks(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Consecutive rows of at most BLOCK bytes; memory behind those that were read is released.
-
-    Args:
-        array: in memory or memory-mapped.
-
-    Returns:
-        The number of each block's first row, and the block.
-    """
-    rows = max(1, BLOCK // max(1, array[:1].nbytes))
-    for start in range(0, len(array), rows):
-        yield start, array[start : start + rows]
-        cache.release(array)
-
-
-def check_finite(array: NDArray[Any], name: str) -> tuple[float, float]:
-    """Refuse empty arrays and those with NaN or infinity.
-
-    Args:
-        array: of numbers.
-        name: of the data set, for the message.
-
-    Returns:
-        The least and the greatest value.
-
-    Example:
-        >>> check_finite(np.array([[1.0, 3.0]]), "arrays")
-        (1.0, 3.0)
-    """
-    if len(array) == 0 or array[:1].size == 0:
-        raise InputError(f"{name}: the array of shape {array.shape} is empty; there is nothing to learn from.")
-    low, high = np.inf, -np.inf
-    for start, block in row_blocks(array):
-        least, most = float(block.min()), float(block.max())
-        if not (np.isfinite(least) and np.isfinite(most)):
-            bad = ~np.isfinite(block.reshape(len(block), -1)).all(1)
-            row = start + int(np.argmax(bad))
-            raise InputError(f"{name}: row {row} holds NaN or infinite values; remove or fill it.")
-        low, high = min(low, least), max(high, most)
-    return low, high
-
-
-def as_vectors(
-    x: NDArray[Any],
-    name: str,
-    standardize: bool | Mapping[str, Sequence[float]] = False,
-    columns: Sequence[str] | None = None,
-) -> tuple[NDArray[np.float32], dict[str, list[float]] | None]:
-    """Finite float32 vectors, and what they were standardised by.
-
-    Standardised first and in double precision: seconds since 1970 or counts of photons lose their digits in float32.
-    """
-    check_finite(x, name)
-    if standardize is False:
-        return as_float32(x, name, columns), None
-    if standardize is True:
-        mean, scale = mean_and_deviation(x)
-    else:
-        mean, scale = (np.asarray(standardize[key], np.float64) for key in ("mean", "scale"))
-        if mean.shape != x.shape[1:] or scale.shape != x.shape[1:]:
-            raise InputError(f"{name}: the standardisation is for {mean.size} values, the data has {x.shape[1]}.")
-    vectors = np.empty(x.shape, np.float32)
-    for start, block in row_blocks(x):
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = (block.astype(np.float64) - mean) / scale
-        vectors[start : start + len(block)] = as_float32(values, name, columns, start)
-    return vectors, {"mean": mean.tolist(), "scale": scale.tolist()}
-
-
-def mean_and_deviation(x: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and standard deviation of each column in double precision; 1 in place of a deviation of 0.
-
-    Values are divided by the column's largest before they are squared, so that no square overflows.
-    """
-    largest = np.maximum(np.abs(x.max(0).astype(np.float64)), np.abs(x.min(0).astype(np.float64)))
-    largest = np.where(largest > 0, largest, 1.0)
-    scaled = x.astype(np.float64) / largest
-    mean, deviation = scaled.mean(0), scaled.std(0)
-    with np.errstate(over="ignore"):
-        return mean * largest, np.where(deviation > 0, deviation * largest, 1.0)
-
-
-def as_float32(
-    values: NDArray[Any], name: str, columns: Sequence[str] | None = None, first: int = 0
-) -> NDArray[np.float32]:
-    """Values in single precision; one that does not fit is an error that names its column and row."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        vectors: NDArray[np.float32] = values.astype(np.float32, copy=False)
-    bad = ~np.isfinite(vectors)
-    if bad.any():
-        row, column = (int(index) for index in np.argwhere(bad)[0])
-        which = f"column {columns[column]!r}" if columns is not None else f"column {column + 1}"
-        raise InputError(
-            f"{name}: {which} holds {float(values[row, column]):g} in row {first + row + 1}, beyond what networks "
-            "compute with (3e38): rescale the column or leave it out."
-        )
-    return vectors
-
-
 def channels_last(x: NDArray[Any], name: str, layout: str | None) -> NDArray[Any]:
     """Images as [n, h, w, c].
 
@@ -266,7 +168,7 @@ def as_images(
         pack_as: a file of the cache for images that must be converted and are too large for memory.
 
     Returns:
-        The images; those of zeros and ones become 0 and 255.
+        The images; those of zeros and ones become 0 and 255, large files of bytes when they are read.
 
     Example:
         >>> as_images(np.array([[[0.0, 0.5, 1.0]]]), "arrays").ravel().tolist()
@@ -274,11 +176,13 @@ def as_images(
     """
     x = channels_last(x, name, layout)
     if x.dtype == bool:
-        return x.astype(np.uint8) * np.uint8(255)
+        x, value_range = x.view(np.uint8), None
+    if x.dtype == np.uint8 and x.size and value_range is None and any(block.max() > 1 for _, block in row_blocks(x)):
+        return x  # decided by the first block, as a rule: bytes need no other check
     low, high = check_finite(x, name)
     if value_range is None:
-        if x.dtype == np.uint8 and high > 1:
-            return x
+        if x.dtype == np.uint8 and pack_as is not None and x.size > cache.IN_MEMORY_LIMIT:
+            return cast("NDArray[np.uint8]", ScaledBytes(x))
         if low >= 0 and high <= 1:
             value_range = (0.0, 1.0)
         elif low >= 0 and high <= 255:
