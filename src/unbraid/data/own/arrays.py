@@ -177,12 +177,15 @@ def as_images(
     x = channels_last(x, name, layout)
     if x.dtype == bool:
         x, value_range = x.view(np.uint8), None
-    if x.dtype == np.uint8 and x.size and value_range is None and any(block.max() > 1 for _, block in row_blocks(x)):
-        return x  # decided by the first block, as a rule: bytes need no other check
-    low, high = check_finite(x, name)
-    if value_range is None:
-        if x.dtype == np.uint8 and pack_as is not None and x.size > cache.IN_MEMORY_LIMIT:
+    if x.dtype == np.uint8 and x.size and value_range is None:  # bytes need no check but whether one is beyond 1
+        if any(block.max() > 1 for _, block in row_blocks(x)):
+            return x
+        if pack_as is not None and x.size > cache.IN_MEMORY_LIMIT:
             return cast("NDArray[np.uint8]", ScaledBytes(x))
+        low, high = 0.0, 1.0
+    else:
+        low, high = check_finite(x, name)
+    if value_range is None:
         if low >= 0 and high <= 1:
             value_range = (0.0, 1.0)
         elif low >= 0 and high <= 255:
