@@ -25,8 +25,9 @@ from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import ENCODE_BATCH, ENCODED_ROWS, RunDirectory
 from unbraid.runs.fit import train_run
 from unbraid.runs.plan import Plan
-from unbraid.training.batches import as_stored, mix
+from unbraid.training.batches import as_stored
 from unbraid.training.machine import Machine
+from unbraid.util.seeds import mix
 
 
 class Run(RunDirectory):

@@ -13,7 +13,6 @@ from unbraid.errors import InputError, unknown
 from unbraid.evaluation.measure import Measure, MeasureOptions
 from unbraid.evaluation.registry import MEASURES
 from unbraid.evaluation.table import known_metrics, show_metric
-from unbraid.metrics import Score
 from unbraid.metrics.keys import MetricKey
 from unbraid.runs.directory import RunDirectory
 from unbraid.util.files import read_json, write_json
@@ -65,13 +64,8 @@ def scored(run: RunDirectory, measure: Measure, names: Sequence[str], options: M
     for labels in (True, False) if twice else (True,):
         found = measure.compute(run, names, options, labels)
         for key, score in found.items():
-            entries[str(replace(MetricKey.parse(key), labels=labels))] = entry(score, measure)
+            entries[str(replace(MetricKey.parse(key), labels=labels))] = score.to_json()
     return entries
-
-
-def entry(score: Score, measure: Measure) -> dict[str, Any]:
-    """A score as metrics.json holds it."""
-    return score.to_json() | ({} if measure.about is None else {"about": dict(measure.about)})
 
 
 def chosen_names(

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from unbraid.core import LaterStage
 from unbraid.errors import InputError
 from unbraid.runs.directory import RunDirectory
-from unbraid.training.batches import as_stored, mix
+from unbraid.training.batches import as_stored
 from unbraid.util.files import complete_file
 from unbraid.util.progress import Steps
+from unbraid.util.seeds import mix
 
 BATCH = 256
 

@@ -21,7 +21,7 @@ from unbraid.data.spec import DataSpec
 from unbraid.errors import InputError
 from unbraid.runs import label_access
 from unbraid.runs.chain import Chain, flat, means
-from unbraid.runs.codes import CodeTable, choose_rows, code_table, encode_batches, factor_columns
+from unbraid.runs.codes import CodeTable, choose_rows, encode_batches, factor_columns
 from unbraid.runs.plan import FORMAT, Plan
 from unbraid.training import checkpoint
 from unbraid.training.batches import TrainingData, as_network_input
@@ -245,13 +245,13 @@ class RunDirectory:
             with np.load(path, allow_pickle=False) as file:
                 arrays = dict(file)
             if np.array_equal(arrays["rows"], chosen):
-                return code_table(arrays)
+                return CodeTable(arrays)
         arrays = encode_batches(self.chain, self.batches(chosen, "encoding", labels=labels, show=show))
         arrays |= {"rows": chosen} | factor_columns(self.data.factors[chosen], self.data.factor_info)
         write_arrays(path, arrays)
-        return code_table(arrays)
+        return CodeTable(arrays)
 
     def codes_of(self, x: NDArray[Any], labels: NDArray[Any] | None = None) -> CodeTable:
         """The codes of observations that are not of the data set, with what is known of their labels."""
         arrays = encode_batches(self.chain, self.new_batches(x, labels))
-        return code_table(arrays | {"rows": np.arange(len(x))} | factor_columns(np.zeros((len(x), 0)), ()))
+        return CodeTable(arrays | {"rows": np.arange(len(x))} | factor_columns(np.zeros((len(x), 0)), ()))

@@ -17,7 +17,7 @@ from unbraid.data import cache
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.data.label_budget import labelled_rows, shares
 from unbraid.errors import InputError
-from unbraid.util.seeds import mix as mix
+from unbraid.util.seeds import mix
 
 
 def as_network_input(observations: Tensor, device: torch.device) -> Tensor:
