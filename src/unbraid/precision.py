@@ -41,7 +41,7 @@ def with_precision(job: Job, machine: Machine) -> Machine:
 
 def step_seconds(job: Job, machine: Machine) -> dict[str, float]:
     """Seconds of the fastest of a few steps in either precision. The caller's random numbers stay as they are."""
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
         trials = {precision: trial(job, machine, precision) for precision in (FULL, HALF)}
         first = {precision: seconds(step) for precision, step in trials.items()}
         if first[HALF] > HOPELESS * seconds(trials[FULL]) and seconds(trials[HALF]) > HOPELESS * seconds(trials[FULL]):

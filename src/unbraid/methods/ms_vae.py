@@ -34,7 +34,7 @@ class MSVAE(LaterStage):
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
     width: float = option(1.0, "fraction of the paper's units in every layer")
     batch_size: int = option(32, "observations in a training batch, over all devices")
-    adam: Adam = option(Adam(), "optimiser (clip: for each value of an observation)")
+    adam: Adam = option(Adam(), "optimiser")
     # Appendix L: M2 is codes+z, M3 is codes, M4 is y; M5 is codes+z and x after a plain VAE, with a greater beta.
     content: Literal["y", "codes", "codes+z"] = option(
         "y", "what the decoder starts from: y; stage 1's codes in its place; or codes and z side by side, without AdaIN"
