@@ -22,9 +22,11 @@ class GaussianConfig(MethodConfig, ABC):
     """Options of the methods with one group of Gaussian codes."""
 
     latents: int = option(10, "number of codes")
-    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian or laplace")
+    likelihood: Likelihood = option("bernoulli", "observation model: bernoulli, gaussian, gaussian-optimal or laplace")
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model")
-    network: NetworkName = option("auto", "conv (for images), conv-bn, conv-celeba, conv-mnist, mlp, conv1d (signals)")
+    network: NetworkName = option(
+        "auto", "conv, broadcast, conv-bn, conv-celeba, conv-mnist (images), mlp, conv1d (signals)"
+    )
     width: float = option(1.0, "fraction of the paper's units in every layer")
     adam: Adam = option(Adam(), "optimiser of encoder and decoder")
 
