@@ -135,6 +135,12 @@ class BatchSource:
         for rows in torch.arange(self.size).split(batch_size):
             yield as_network_input(_pick(self.x, rows), self.device)
 
+    def some_rows(self, count: int, purpose: str) -> Tensor:
+        """Observations drawn without replacement, the same ones for every process of a group."""
+        rows = self.rows["train"]
+        order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(mix(self.seed, purpose)))
+        return as_network_input(_pick(self.x, rows[order[:count].sort().values]), self.device)
+
     def _index(self, update: str, stream: str, batch_size: int, draw: int) -> Tensor:
         if stream == "half-labelled":
             if not len(self.rows["unlabelled"]):

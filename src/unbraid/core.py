@@ -187,6 +187,17 @@ class Prepares(Protocol):
         """Look at the observations, batch by batch. A function of them and of torch's generator alone."""
 
 
+@runtime_checkable
+class Adjusts(Protocol):
+    """A method that sets some of its weights anew between steps (a rotation of its codes, for example)."""
+
+    def adjusts(self, step: int, steps: int) -> bool:
+        """Whether that is due before this step of so many."""
+
+    def adjust(self, x: Tensor) -> None:
+        """Look at some observations. A function of them and of the weights alone."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class MethodConfig(ABC):
     """What a method is made from; `build` makes it. Frozen, comparable, and plain JSON on disk."""

@@ -21,13 +21,14 @@ from torch import Tensor, nn
 
 from unbraid import checkpoint
 from unbraid.batches import BatchSource, TrainingData, mix
-from unbraid.core import Method, MethodConfig, Prepares, Terms, Update
+from unbraid.core import Adjusts, Method, MethodConfig, Prepares, Terms, Update
 from unbraid.errors import InputError, Interrupted
 from unbraid.machine import Machine, launch
 from unbraid.memory import keep_freed_memory
 from unbraid.progress import Steps
 
 PREPARE_BATCH = 1024
+ADJUST_ROWS = 2_000
 LOG_POINTS = 200  # lines of log.jsonl that a run should have, at least
 
 
@@ -109,7 +110,10 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
         stop_requests(single=fabric.world_size == 1) as stop,
     ):
         saved = time.monotonic()
+        adjusting = method if isinstance(method, Adjusts) else None
         for step in range(start, job.steps):
+            if adjusting is not None and adjusting.adjusts(step, job.steps):
+                adjusting.adjust(source.some_rows(ADJUST_ROWS, f"adjust {step}"))
             for player in players:
                 player.slow(step / job.steps)
             logged = (step + 1) % log_interval(job.steps) == 0 or step == 0

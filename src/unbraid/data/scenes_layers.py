@@ -14,13 +14,13 @@ from unbraid.data.solids import Dice, standing
 # Places are measured in half pictures from the middle, to the right and down.
 HORIZON = 0.06
 SKY = ((0.16, 0.42, 0.82), (0.95, 0.86, 0.70))  # blue to cream
-FLOOR = ((0.36, 0.66, 0.30), (0.92, 0.56, 0.42))  # green to brick
-SUN_COLOUR = (1.0, 0.80, 0.25)
-SUN_ACROSS, SUN_RADIUS, SUN_HEIGHTS = 0.0, 0.20, (-0.76, -0.02)
-GLOW, GLOW_WIDTH = 0.22, 0.16
-PLACES = (-0.60, 0.60)
-WINDOWS = (0.42, 0.86)  # half the width of a toy's window, far and near
-FEET = (0.24, 0.84)  # where a toy stands, far and near
+FLOOR = ((0.30, 0.62, 0.26), (0.92, 0.56, 0.42))  # green to brick
+SUN_COLOUR = (1.0, 0.76, 0.16)
+SUN_ACROSS, SUN_RADIUS, SUN_HEIGHTS = 0.0, 0.23, (-0.75, -0.03)
+GLOW, GLOW_WIDTH = 0.24, 0.20
+PLACES = (-0.64, 0.64)
+WINDOWS = (0.46, 0.92)  # half the width of a toy's window, far and near
+FEET = (0.26, 0.84)  # where a toy stands, far and near
 TURNS = np.deg2rad(np.linspace(-60, 60, 9) - 50)  # seen from before and a little from the side
 ELEVATION = np.deg2rad(15.0)
 SHADOW = 1.9

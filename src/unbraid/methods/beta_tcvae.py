@@ -9,8 +9,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from unbraid.config import option
+from unbraid.config import later_option, option
 from unbraid.core import Batch, DataSpec, Terms, Update
+from unbraid.methods.alignment import is_turn, turn_codes
 from unbraid.methods.gaussian import GaussianConfig, GaussianVAE
 from unbraid.ops.gaussian import DiagonalGaussian, standard_log_prob
 from unbraid.ops.total_correlation import Estimator, decompose
@@ -26,6 +27,7 @@ class BetaTCVAE(GaussianConfig):
     alpha: float = option(1.0, "weight of the index-code mutual information")
     gamma: float = option(1.0, "weight of the dimension-wise KL")
     estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
+    turns: int = later_option(0, "how often codes are rotated towards independence in the first half of training")
 
     def build(self, data: DataSpec) -> BetaTCVAEModel:
         """The untrained model."""
@@ -66,6 +68,14 @@ class BetaTCVAEModel(GaussianVAE):
     def decompose(self, q: DiagonalGaussian, z: Tensor, estimator: Estimator) -> tuple[Tensor, Tensor, Tensor]:
         """The three terms of eq. 3: index-code mutual information, total correlation, dimension-wise KL."""
         return decompose(q, z, standard_log_prob(z).sum(1), self.data.size, estimator)
+
+    def adjusts(self, step: int, steps: int) -> bool:
+        """Whether the codes are turned before this step."""
+        return is_turn(step, steps, self.config.turns)
+
+    def adjust(self, x: Tensor) -> None:
+        """Turn the codes to where their total correlation is least."""
+        turn_codes(self.encoder, self.decoder, x)
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""
