@@ -31,12 +31,13 @@ class Recipe:
     gamma: float
     batch_size: int
     lr: float
-    lr_end: float  # part of lr that is left at the last step
+    lr_end: float  # part of lr that is left at the last step; it falls on a straight line
+    turns: int  # how often codes are rotated towards independence in the first half of training
     steps: int
 
     def options(self) -> dict[str, Any]:
-        """What `BetaTCVAE.from_dict`-like readers take: the method's options with those of Adam inside."""
-        weights = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma}
+        """The method's options as JSON has them, with those of Adam inside: for `config.from_json`."""
+        weights = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma, "turns": self.turns}
         stack = {"network": self.network, "width": self.width, "likelihood": self.likelihood}
         return weights | stack | {"batch_size": self.batch_size, "adam": {"lr": self.lr, "end": self.lr_end}}
 
@@ -51,7 +52,7 @@ def recipe_for(shape: tuple[int, ...], binary: bool) -> Recipe:
     weight = prod(shape) / size
     return Recipe(
         network="broadcast",
-        width=0.25,
+        width=0.25 if binary else 0.5,
         likelihood="bernoulli" if binary else "gaussian-optimal",
         alpha=weight,
         beta=beta * weight,
@@ -59,7 +60,8 @@ def recipe_for(shape: tuple[int, ...], binary: bool) -> Recipe:
         batch_size=32,
         lr=2e-3,
         lr_end=0.02,
-        steps=9_000,
+        turns=5,
+        steps=9_000 if binary else 6_000,
     )
 
 
