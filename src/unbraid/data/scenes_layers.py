@@ -28,7 +28,8 @@ SHADOW = 1.9
 
 def steps(ends: tuple[float, float] | tuple[tuple[float, ...], tuple[float, ...]], count: int) -> Floats:
     """Equal steps from one end to the other."""
-    return np.linspace(*np.asarray(ends, np.float64), count).astype(np.float32)
+    first, last = (np.asarray(end, np.float64) for end in ends)
+    return np.linspace(first, last, count).astype(np.float32)
 
 
 def middles(size: int) -> Floats:

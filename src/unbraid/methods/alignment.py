@@ -48,7 +48,7 @@ def fold_rotation(head: nn.Linear, first: nn.Linear, rotation: Tensor, q: Diagon
     head.bias[mean] = rotation @ (head.bias[mean] - middle) + middle
     head.weight[spread] = share @ head.weight[spread]
     head.bias[spread] = share @ (head.bias[spread] - log_var) + (share @ log_var.exp()).log()
-    first.bias += first.weight @ (middle - rotation.T @ middle)
+    first.bias.add_(first.weight @ (middle - rotation.T @ middle))
     first.weight.copy_(first.weight @ rotation.T)
 
 
