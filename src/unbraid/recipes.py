@@ -32,7 +32,7 @@ class Recipe:
     batch_size: int
     lr: float
     lr_end: float  # part of lr that is left at the last step; it falls on a straight line
-    turns: int  # how often codes are rotated towards independence in the first half of training
+    turns: int  # how often codes are rotated towards independence
     steps: int
 
     def options(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def recipe_for(shape: tuple[int, ...], binary: bool) -> Recipe:
         batch_size=32,
         lr=2e-3,
         lr_end=0.02,
-        turns=5,
+        turns=9,
         steps=9_000 if binary else 6_000,
     )
 

@@ -77,10 +77,10 @@ def test_fewer_than_two_codes_cannot_turn(turned_square):
     torch.testing.assert_close(encoder.head.weight, weights)
 
 
-def test_turns_are_spread_over_the_first_half():
-    assert [step for step in range(100) if is_turn(step, 100, 5)] == [10, 20, 30, 40, 50]
+def test_turns_are_spread_over_training():
+    assert [step for step in range(100) if is_turn(step, 100, 4)] == [20, 40, 60, 80]
     assert not any(is_turn(step, 100, 0) for step in range(100))
-    assert [step for step in range(3) if is_turn(step, 3, 4)] == [1]
+    assert [step for step in range(3) if is_turn(step, 3, 4)] == [1, 2]
 
 
 def test_training_turns_codes_and_the_paper_does_not(tmp_path, monkeypatch):

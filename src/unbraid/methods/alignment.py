@@ -1,7 +1,7 @@
 """Codes turned towards independence: a rotation folded into the encoder's last and the decoder's first layer.
 
 A pair of codes that change the picture equally strongly may come out rotated against the factors, and gradient descent
-then has no reason to leave: see `ops.rotation`. Turned early, training goes on from there and the posteriors settle.
+then has no reason to leave: see `ops.rotation`. After a turn training goes on from there, and the posteriors settle.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ ACTIVE = 0.5  # nats that a code must carry to be turned: the rest is noise, and
 
 
 def is_turn(step: int, steps: int, turns: int) -> bool:
-    """Whether codes are turned before this step: `turns` times, evenly over the first half of training."""
-    return step > 0 and any(step == steps * turn // (2 * turns) for turn in range(1, turns + 1))
+    """Whether codes are turned before this step: `turns` times, evenly over training and neither first nor last.
+
+    Late turns count too: a code may begin to carry something late, and mix with the others then.
+    """
+    return step > 0 and any(step == steps * turn // (turns + 1) for turn in range(1, turns + 1))
 
 
 @torch.no_grad()

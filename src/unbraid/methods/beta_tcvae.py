@@ -27,7 +27,7 @@ class BetaTCVAE(GaussianConfig):
     alpha: float = option(1.0, "weight of the index-code mutual information")
     gamma: float = option(1.0, "weight of the dimension-wise KL")
     estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
-    turns: int = later_option(0, "how often codes are rotated towards independence in the first half of training")
+    turns: int = later_option(0, "how often, evenly over training, codes are rotated towards independence")
 
     def build(self, data: DataSpec) -> BetaTCVAEModel:
         """The untrained model."""
