@@ -12,6 +12,7 @@ SMALL: tuple[MethodConfig, ...] = (
     methods.AnnealedVAE(width=0.1, network="mlp", likelihood="laplace", capacity_steps=3),
     methods.BetaTCVAE(width=0.1),
     methods.BetaTCVAE(width=0.1, estimator="mss", network="conv-celeba"),
+    methods.BetaTCVAE(width=0.1, network="broadcast", likelihood="gaussian-optimal", turns=2),
     methods.FactorVAE(width=0.1, critic_units=100),
     methods.DIPVAEI(width=0.1, average=0.9, adam=Adam(schedule="cosine", end=0.1, warmup=2, clip=1.0)),
     methods.DIPVAEII(width=0.1, third_moments=200.0),
