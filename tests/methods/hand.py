@@ -129,7 +129,7 @@ def draw(mean: np.ndarray, log_var: np.ndarray, noise: np.ndarray) -> np.ndarray
 def log_normal(x: Any, mean: Any = 0.0, log_var: Any = 0.0) -> np.ndarray:
     """log N(x; μ, σ²), for each value."""
     variance = np.exp(log_var)
-    return np.log(np.exp(-((x - mean) ** 2) / (2 * variance)) / np.sqrt(2 * np.pi * variance))
+    return -((x - mean) ** 2) / (2 * variance) - np.log(np.sqrt(2 * np.pi * variance))
 
 
 def kl(mean: Any, log_var: Any, prior_mean: Any = 0.0, prior_log_var: Any = 0.0) -> np.ndarray:
@@ -181,7 +181,7 @@ def stratified_weights(n: int, size: int, odd: np.ndarray) -> np.ndarray:
 def decomposition(
     z: np.ndarray, mean: np.ndarray, log_var: np.ndarray, log_prior: np.ndarray, weights: np.ndarray
 ) -> tuple[float, float, float]:
-    """Index-code information, total correlation and dimension-wise KL (eq. 2 of β-TCVAE)."""
+    """Index-code information, total correlation and dimension-wise KL (eq. 3 of β-TCVAE)."""
     each = log_normal(z[:, None], mean[None], log_var[None])  # [sample, component, latent]
     joint = mixture(each.sum(2), weights)
     product = sum(mixture(each[:, :, j], weights) for j in range(z.shape[1]))

@@ -1,0 +1,159 @@
+"""Who plays: the steps of every method, what each trains, on which rows, by which optimiser; and what is published."""
+
+import dataclasses
+
+import pytest
+
+from unbraid import methods
+from unbraid.core import Adam, DataSpec
+from unbraid.data import Factor
+
+MAIN, OTHER = Adam(lr=0.1), Adam(lr=0.2)
+SIZE = 7
+SPEC = DataSpec(
+    (1, 16, 16),
+    40,
+    (Factor("a", 3, "categorical"), Factor("b", 2, "categorical")),
+    ranges=((0.0, 2.0), (0.0, 1.0)),
+    codes=3,
+    labelled=20,
+    shares=((0.5, 0.3, 0.2), (0.4, 0.6)),
+    means=(0.7, 0.6),
+)
+BOTH = ("encoder", "decoder")
+ONE_STEP = ("vae", BOTH, "train", MAIN, SIZE)
+# For every method its steps in order: name, what it trains, rows, optimiser, batch.
+STEPS = {
+    "vae": [ONE_STEP],
+    "beta-vae": [ONE_STEP],
+    "annealed-vae": [ONE_STEP],
+    "beta-tcvae": [ONE_STEP],
+    "factor-vae": [ONE_STEP, ("critic", ("critic",), "train", OTHER, 2 * SIZE)],
+    "dip-vae-i": [ONE_STEP],
+    "dip-vae-ii": [ONE_STEP],
+    "joint-vae": [ONE_STEP],
+    "hfvae": [ONE_STEP],
+    "guided-vae": [("vae", (*BOTH, "guide"), "train", MAIN, SIZE)],
+    "guided-beta-tcvae": [("vae", (*BOTH, "guide"), "train", MAIN, SIZE)],
+    "infogan": [
+        ("critic", ("trunk", "critic", "recognition"), "train", OTHER, SIZE),
+        ("generator", ("generator",), "train", MAIN, SIZE),
+    ],
+    "beta-tcvae-flow": [("vae", (*BOTH, "flow"), "train", MAIN, SIZE)],
+    "guided-vae-supervised": [
+        ONE_STEP,
+        ("excitation", ("encoder", "exciting"), "labelled", MAIN, SIZE),
+        ("inhibition", ("inhibiting",), "labelled", OTHER, SIZE),
+    ],
+    "full-vae": [("vae", BOTH, "half-labelled", MAIN, SIZE)],
+    "ivae": [("vae", (*BOTH, "prior_encoder"), "labelled", MAIN, SIZE)],
+    "idvae": [
+        ("prior", ("prior_encoder", "prior_decoder"), "labelled", OTHER, SIZE),
+        ("image", BOTH, "labelled", MAIN, SIZE),
+    ],
+    "ss-ivae": [("vae", (*BOTH, "prior_encoder", "guess"), "half-labelled", MAIN, SIZE)],
+    "ss-idvae": [
+        ("prior", ("prior_encoder", "prior_decoder"), "half-labelled", OTHER, SIZE),
+        ("image", (*BOTH, "guess"), "half-labelled", MAIN, SIZE),
+    ],
+    "parted-vae": [
+        ("labelled", ("classifier",), "partly-labelled", OTHER, 5),
+        ("vae", ("classifier", "attention", "u_heads", "z_head", "modes", "decoder"), "train", MAIN, SIZE),
+    ],
+    "ms-vae": [ONE_STEP],
+    "controls": [("controls", ("decoder",), "labelled", MAIN, SIZE)],
+    "ms-controls": [("controls", ("decoder",), "labelled", MAIN, SIZE)],
+    "gaussian-mixture": [("mixture", ("logits", "means", "log_vars"), "train", MAIN, SIZE)],
+    "ms-flow": [("flow", ("flow",), "train", MAIN, SIZE)],
+    "ms-gan": [
+        ("critic", ("critic",), "train", OTHER, SIZE),
+        ("generator", ("generator",), "train", MAIN, SIZE),
+    ],
+    "cgan": [
+        ("critic", ("critic",), "labelled", OTHER, SIZE),
+        ("generator", ("generator",), "labelled", MAIN, SIZE),
+    ],
+    "end-to-end": [ONE_STEP],
+    "jacobian": [("student", BOTH, "train", MAIN, SIZE)],
+}
+
+
+def marked(config):
+    """The configuration with optimisers and sizes that can be told apart."""
+    names = {field.name for field in dataclasses.fields(config)}
+    values = {"adam": MAIN, "batch_size": SIZE, "width": 0.02, "label_batch_size": 5}
+    values |= {name: OTHER for name in names if name.endswith("_adam")}
+    return config(**{name: value for name, value in values.items() if name in names})
+
+
+# Methods that others have added since are theirs to list.
+@pytest.mark.parametrize("config", [m for m in methods.METHODS if m.name in STEPS], ids=lambda config: config.name)
+def test_steps_of_a_method(config) -> None:
+    updates = marked(config).build(SPEC).updates()
+    found = [(u.name, u.trains, u.stream, u.optimizer, u.batch_size) for u in updates]
+    assert found == STEPS[config.name]
+    assert {u.repeats for u in updates} == {1}
+
+
+def test_every_method_here_is_there() -> None:
+    assert set(STEPS) <= {config.name for config in methods.METHODS}
+
+
+def test_full_vae_needs_no_half_where_everything_is_labelled() -> None:
+    (update,) = methods.FullVAE(width=0.02).build(dataclasses.replace(SPEC, labelled=40)).updates()
+    assert update.stream == "train"
+
+
+def test_parted_vae_without_labels_has_one_step() -> None:
+    updates = methods.PartedVAE(classes=(3,), width=0.02).build(DataSpec((1, 16, 16), 40)).updates()
+    assert [update.name for update in updates] == ["vae"]
+
+
+# What the papers print, as defaults.
+PUBLISHED = {
+    "beta-tcvae": {"alpha": 1.0, "gamma": 1.0, "latents": 10},
+    "factor-vae": {"critic_adam": Adam(1e-4, 0.5, 0.9), "critic_units": 1000, "critic_layers": 6},
+    "dip-vae-i": {"off_diagonal": 10.0, "diagonal": 100.0},
+    "dip-vae-ii": {"off_diagonal": 5.0, "diagonal": 5.0, "third_moments": 0.0},
+    "annealed-vae": {"capacity": 25.0, "capacity_steps": 100_000, "gamma": 1000.0},
+    "joint-vae": {"gamma": 150.0, "capacity": 40.0, "discrete_capacity": 1.1, "temperature": 0.67},
+    "beta-tcvae-flow": {"depth": 32},
+    "infogan": {"codes": 5, "noise": 5},
+    "idvae": {"adam": Adam(1e-4, 0.9, 0.999), "prior_adam": Adam(1e-4, 0.5, 0.9), "prior_units": 1000},
+    "parted-vae": {
+        "gamma_u": 50.0,
+        "gamma_z": 50.0,
+        "gamma_c": 100.0,
+        "gamma_h": 10.0,
+        "gamma_bc": 10.0,
+        "capacity_u": 5.0,
+        "capacity_z": 30.0,
+        "capacity_steps": 300_000,
+        "temperature": 0.67,
+        "attention_gain": 8.0,
+        "batch_size": 64,
+        "label_batch_size": 64,
+    },
+    "ms-vae": {"adam": Adam(1e-4), "batch_size": 32, "content": "y", "encoder_sees": "residual"},
+    "ms-flow": {"transforms": 5},
+    "ms-gan": {"adam": Adam(1e-4, 0.5), "critic_adam": Adam(1e-4, 0.5)},
+    "cgan": {"adam": Adam(1e-4, 0.5), "critic_adam": Adam(1e-4, 0.5)},
+    "jacobian": {
+        "code_weight": 0.25,
+        "difference_weight": 0.1,
+        "covariance_weight": 1e-3,
+        "adam": Adam(3e-4),
+        "condition": "mean",
+    },
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_defaults_are_the_published_settings(name: str) -> None:
+    config = methods.by_name(name)()
+    assert {option: getattr(config, option) for option in PUBLISHED[name]} == PUBLISHED[name]
+
+
+def test_adams_rate_falls_on_a_straight_line() -> None:
+    adam = Adam(lr=0.8, end=0.25)
+    assert [adam.rate(progress) for progress in (0.0, 0.5, 1.0)] == pytest.approx([0.8, 0.5, 0.2])
