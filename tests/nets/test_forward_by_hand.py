@@ -8,6 +8,7 @@ from torch import nn
 from unbraid import methods
 from unbraid.core import DataSpec
 from unbraid.data import Factor
+from unbraid.errors import InputError
 
 EPSILON = 1e-5  # added to variances
 RANDOM = np.random.default_rng(5)
@@ -182,3 +183,11 @@ def test_styles_start_with_variance_one_in_ms_gan() -> None:
     assert generator.styles.styles.weight.std().item() == pytest.approx(np.sqrt(1 / 128), rel=0.05)
     placed = methods.MSGAN(latents=50, styles="places", width=0.1).build(DataSpec((1, 9, 9), 10)).generator
     assert placed.styles.layers[0].weight.std().item() == pytest.approx(np.sqrt(1 / 50), rel=0.05)
+
+
+@pytest.mark.parametrize(("content", "size"), [("codes", 4), ("codes+z", 2)])
+def test_an_image_without_a_place_for_z_is_refused(content: str, size: int) -> None:
+    config = methods.MSVAE(content=content, width=0.01)
+    with pytest.raises(InputError, match=f"images of {size}×{size} are too small for a decoder that starts from codes"):
+        config.build(DataSpec((1, size, size), 10, codes=3))
+    assert config.build(DataSpec((1, size + 1, size + 1), 10, codes=3))
