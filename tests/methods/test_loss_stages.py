@@ -11,7 +11,7 @@ from unbraid.core import DataSpec
 from unbraid.data import Factor
 
 pytestmark = pytest.mark.usefixtures("double")
-X, Y = hand.observations(3, 1, 3, 3), hand.observations(3, 1, 3, 3, seed=2)
+X, Y = hand.observations(3, 1, 5, 5), hand.observations(3, 1, 5, 5, seed=2)
 TRACES, COARSE = 3 * hand.observations(3, 4) - 1, 3 * hand.observations(3, 4, seed=2) - 1
 CODES = 4 * hand.observations(3, 3, seed=3) - 2
 
@@ -23,8 +23,8 @@ def test_ms_vae_infers_z_from_the_residual_and_starts_from_its_content(
 ) -> None:
     """MS-VAE, term (b) of eq. 2, with β = 3 on the KL: the encoder is given x − y, the decoder y (or codes) and z."""
     config = methods.MSVAE(latents=2, beta=3.0, content=content, encoder_sees=encoder_sees, width=0.01)
-    method = config.build(DataSpec((1, 3, 3), 10, codes=3))
-    method.encoder, method.decoder = hand.Tiny(9, 4), hand.Tiny((9 if content == "y" else 3) + 2, 1, 3, 3)
+    method = config.build(DataSpec((1, 5, 5), 10, codes=3))
+    method.encoder, method.decoder = hand.Tiny(25, 4), hand.Tiny((25 if content == "y" else 3) + 2, 1, 5, 5)
 
     def by_hand(w: hand.Weights) -> dict[str, float]:
         mean, log_var = hand.halves(hand.linear(w, "encoder", X - Y if encoder_sees == "residual" else X))
@@ -50,8 +50,8 @@ def test_ms_vae_on_traces(draws: Draws) -> None:
 
 
 def test_ms_vae_encodes_and_decodes_as_in_its_loss() -> None:
-    method = methods.MSVAE(latents=2, width=0.01).build(DataSpec((1, 3, 3), 10))
-    method.encoder, method.decoder = hand.Tiny(9, 4), hand.Tiny(11, 1, 3, 3)
+    method = methods.MSVAE(latents=2, width=0.01).build(DataSpec((1, 5, 5), 10))
+    method.encoder, method.decoder = hand.Tiny(25, 4), hand.Tiny(27, 1, 5, 5)
     w = {name: parameter.detach().numpy() for name, parameter in method.named_parameters()}
     x, y = torch.from_numpy(X), torch.from_numpy(Y)
     mean, log_var = hand.halves(hand.linear(w, "encoder", X - Y))
@@ -64,8 +64,8 @@ def test_ms_vae_encodes_and_decodes_as_in_its_loss() -> None:
 
 def test_end_to_end_weighs_the_kl_of_c_and_not_that_of_z(draws: Draws) -> None:
     """MS-VAE, appendix L.1, M1: β = 5 on KL[q(c | x)], 1 on KL[q(z | x)]."""
-    method = methods.EndToEnd(latents=2, residual_latents=3, beta=5.0, width=0.01).build(DataSpec((1, 3, 3), 10))
-    method.encoder, method.decoder = hand.Tiny(9, 10), hand.Tiny(5, 1, 3, 3)
+    method = methods.EndToEnd(latents=2, residual_latents=3, beta=5.0, width=0.01).build(DataSpec((1, 5, 5), 10))
+    method.encoder, method.decoder = hand.Tiny(25, 10), hand.Tiny(5, 1, 5, 5)
 
     def by_hand(w: hand.Weights) -> dict[str, float]:
         output = hand.linear(w, "encoder", X)
@@ -144,8 +144,8 @@ def test_controls_predict_observations_from_given_factors(x: np.ndarray, later: 
 
 def test_controls_may_be_some_of_the_factors_in_their_own_order() -> None:
     config = methods.Controls(factors=("mass", "kind"), width=0.01)
-    method = config.build(DataSpec((1, 3, 3), 10, FACTORS, RANGES, labelled=10))
-    method.decoder = hand.Tiny(4, 1, 3, 3)
+    method = config.build(DataSpec((1, 5, 5), 10, FACTORS, RANGES, labelled=10))
+    method.decoder = hand.Tiny(4, 1, 5, 5)
 
     def by_hand(w: hand.Weights) -> float:
         return float(hand.bernoulli(hand.linear(w, "decoder", FEATURES[:, [6, 0, 1, 2]]), X).mean())
