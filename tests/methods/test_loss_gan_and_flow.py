@@ -60,7 +60,7 @@ def test_cgan_judges_pairs_of_x_and_given_factors(player: str, draws: Draws) -> 
 
 
 def logit_space(x: np.ndarray, noise: np.ndarray | float) -> np.ndarray:
-    """log p/(1 − p) of a byte with noise in it, p kept λ = 10⁻⁶ away from 0 and 1 (Papamakarios et al. 2017, D.2)."""
+    """log p/(1 − p) of a byte with noise in it, p kept λ = 10⁻⁶ away from 0 and 1 (Papamakarios et al. 2017)."""
     p = 1e-6 + (1 - 2e-6) * (255 * x.reshape(len(x), -1) + noise) / 256
     return np.log(p / (1 - p))
 

@@ -23,7 +23,7 @@ def conditioning(
     seed: int = 0,
     replicates: int = REPLICATES,
 ) -> dict[str, Score]:
-    """The conditioning terms of a two-stage model (papers/ms-vae, §4 and appendix G).
+    """The conditioning terms of a two-stage model (MS-VAE, §4 and appendix G).
 
     With E the mean of the first stage's encoder and G the second stage's decoder, all `[n, d]` and row by row of
     the same observations: `c_r` = E(X), `c_y` = E(Y), `c_x` = E(G(Y, Z)), `c_zeps` = E(G(Y, ε)) and

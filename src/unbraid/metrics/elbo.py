@@ -29,7 +29,7 @@ def elbo_terms(
     seed: int = 0,
     replicates: int = REPLICATES,
 ) -> dict[str, Score]:
-    """The mean KL to a standard normal prior as the sum of three terms, in nats (Chen et al. 2018, eq. 2).
+    """The mean KL to a standard normal prior as the sum of three terms, in nats (Chen et al. 2018, eq. 3).
 
     KL = E_n KL(q(z given n) ‖ p(z)) = I_q(z; n) + KL(q(z) ‖ ∏_j q(z_j)) + Σ_j KL(q(z_j) ‖ p(z_j))
        = `index_code_mi` + `total_correlation` + `dimension_kl`

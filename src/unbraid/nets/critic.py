@@ -20,7 +20,7 @@ class Critic(nn.Sequential):
 
 
 def critic(inputs: int, units: int = 1000, layers: int = 6, width: float = 1.0) -> Critic:
-    """Fully connected, LeakyReLU(0.2): 6 layers of 1000 units in FactorVAE (Kim & Mnih 2018, table 1)."""
+    """Fully connected, LeakyReLU(0.2): 6 layers of 1000 units in FactorVAE (Kim & Mnih 2018, appendix A)."""
     activation = partial(nn.LeakyReLU, SLOPE)
     sizes = [inputs, *[scaled(units, width)] * layers]
     hidden = [
