@@ -62,6 +62,15 @@ def test_ms_vae_encodes_and_decodes_as_in_its_loss() -> None:
     np.testing.assert_allclose(made.reshape(3, -1), hand.sigmoid(hand.linear(w, "decoder", Y, mean)))
 
 
+def test_ms_vae_from_codes_decodes_what_is_given() -> None:
+    method = methods.MSVAE(latents=2, content="codes", width=0.01).build(DataSpec((1, 5, 5), 10, codes=3))
+    method.decoder = hand.Tiny(5, 1, 5, 5)
+    w, z = {name: p.detach().numpy() for name, p in method.named_parameters()}, CODES[:, :2]
+    made = method.decode({"given": torch.from_numpy(CODES), "z": torch.from_numpy(z)}, torch.from_numpy(Y))
+    np.testing.assert_allclose(made.detach().numpy().reshape(3, -1), hand.sigmoid(hand.linear(w, "decoder", CODES, z)))
+    assert method.prior(4)["z"].mean.shape == (4, 2)
+
+
 def test_end_to_end_weighs_the_kl_of_c_and_not_that_of_z(draws: Draws) -> None:
     """MS-VAE, appendix L.1, M1: β = 5 on KL[q(c | x)], 1 on KL[q(z | x)]."""
     method = methods.EndToEnd(latents=2, residual_latents=3, beta=5.0, width=0.01).build(DataSpec((1, 5, 5), 10))

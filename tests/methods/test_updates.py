@@ -109,6 +109,53 @@ def test_parted_vae_without_labels_has_one_step() -> None:
     assert [update.name for update in updates] == ["vae"]
 
 
+# What a method declares, where it is not the default: of its configuration, then of itself.
+LABELS, COMPLETE, GIVEN, LATER = "uses_labels", "needs_complete_labels", "codes_are_labels", "conditional"
+READS, PRIOR, DRAWS = "encoder_needs_labels", "another prior", "draws only"
+DECLARED = {
+    "beta-tcvae-flow": {PRIOR},
+    "guided-vae-supervised": {LABELS, COMPLETE},
+    "full-vae": {LABELS},
+    "ivae": {LABELS, COMPLETE, READS, PRIOR},
+    "idvae": {LABELS, COMPLETE, READS, PRIOR},
+    "ss-ivae": {LABELS, READS, PRIOR},
+    "ss-idvae": {LABELS, READS, PRIOR},
+    "parted-vae": {LABELS, PRIOR},
+    "ms-vae": {LATER},
+    "controls": {LABELS, COMPLETE, GIVEN, READS},
+    "ms-controls": {LABELS, COMPLETE, GIVEN, READS, LATER},
+    "ms-flow": {LATER, DRAWS},
+    "ms-gan": {LATER, DRAWS},
+    "cgan": {LABELS, COMPLETE, GIVEN, READS, DRAWS},
+    "jacobian": {LATER, "uses_codes", "replaces_codes"},
+}
+
+
+@pytest.mark.parametrize("config", [m for m in methods.METHODS if m.name in STEPS], ids=lambda config: config.name)
+def test_what_a_method_declares(config) -> None:
+    chosen = marked(config)
+    method = chosen.build(SPEC)
+    found = {name for name in (LABELS, COMPLETE, GIVEN, LATER, "uses_codes") if getattr(chosen, name)}
+    found |= {name for name in (READS, "uses_codes", "replaces_codes") if getattr(method, name)}
+    found |= ({PRIOR} if not method.standard_prior else set()) | ({DRAWS} if not method.reconstructs else set())
+    assert found == DECLARED.get(config.name, set())
+
+
+@pytest.mark.parametrize(("content", "uses"), [("y", False), ("codes", True), ("codes+z", True)])
+def test_ms_vae_uses_codes_where_they_take_the_place_of_y(content: str, uses: bool) -> None:
+    config = methods.MSVAE(content=content, width=0.02)
+    assert config.uses_codes is uses
+    assert config.build(SPEC).uses_codes is uses
+
+
+def test_labels_that_must_be_there() -> None:
+    names = ("a", "b")
+    assert methods.IVAE().required_labels(names) == names
+    assert methods.SSIVAE().required_labels(names) == ()
+    assert methods.Controls(factors=("b",)).required_labels(names) == ("b",)
+    assert methods.Controls().required_labels(names) == names
+
+
 # What the papers print, as defaults.
 PUBLISHED = {
     "beta-tcvae": {"alpha": 1.0, "gamma": 1.0, "latents": 10},
