@@ -7,6 +7,7 @@ from torch import nn
 from unbraid import methods
 from unbraid.core import DataSpec
 from unbraid.data import Factor
+from unbraid.nets.critic import critic
 
 GREY, COLOUR = (1, 64, 64), (3, 64, 64)
 FACTORS = (Factor("a", 3, "categorical"), Factor("b", 5, "ordinal"))
@@ -148,7 +149,9 @@ def test_the_critic_of_factor_vae() -> None:
     """Kim & Mnih 2018: six layers of 1000 units, LeakyReLU(0.2)."""
     method = built(methods.FactorVAE(), (1, 16, 16))
     hidden = ["fc 1000-1000", "leaky 0.2"] * 5
-    assert table(method.critic) == ["fc 10-1000", "leaky 0.2", *hidden, "fc 1000-1"]
+    expected = ["fc 10-1000", "leaky 0.2", *hidden, "fc 1000-1"]
+    assert table(method.critic) == expected
+    assert table(critic(10)) == expected
 
 
 def test_infogan() -> None:
