@@ -19,8 +19,8 @@ def close(found: torch.Tensor, expected: object, **tolerance: float) -> None:
 
 
 def test_normal_densities() -> None:
-    x = torch.tensor([0.0, 1.0])
-    close(gaussian.standard_log_prob(x), [-0.9189385, -1.4189385])
+    x = torch.tensor([0.0, 1.0, -3.0])
+    close(gaussian.standard_log_prob(x), [-0.9189385, -1.4189385, -5.4189385])
     found = gaussian.log_prob(torch.tensor([3.0]), torch.tensor([1.0]), torch.tensor([math.log(4.0)]))
     close(found, [-0.5 * math.log(2 * math.pi * 4) - 0.5])
 
@@ -32,9 +32,9 @@ def test_kl_between_normals() -> None:
 
 
 def test_a_network_gives_means_then_log_variances() -> None:
-    q = gaussian.DiagonalGaussian.from_parameters(torch.tensor([[1.0, 2.0, 3.0, 4.0]]))
-    close(q.mean, [[1, 2]])
-    close(q.log_var, [[3, 4]])
+    q = gaussian.DiagonalGaussian.from_parameters(torch.tensor([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]))
+    close(q.mean, [[1, 2, 3]])
+    close(q.log_var, [[4, 5, 6]])
     prior = gaussian.DiagonalGaussian.standard(3, 2, torch.zeros(1, dtype=torch.float64))
     assert prior.mean.dtype == torch.float64
     close(prior.mean, np.zeros((3, 2)))
