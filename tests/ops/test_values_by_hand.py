@@ -51,6 +51,8 @@ def test_likelihoods_sum_over_values_and_average_over_the_batch() -> None:
     errors = targets - output.numpy()
     normal = (errors**2 / (2 * 0.25) + 0.5 * math.log(2 * math.pi * 0.25)).sum(1)
     close(likelihood.nll_rows("gaussian", output, x, 0.5), normal)
+    close(likelihood.nll_rows("gaussian", output, x), (errors**2 / 2 + 0.5 * math.log(2 * math.pi)).sum(1))
+    close(likelihood.nll("laplace", output, x), (np.abs(errors) + math.log(2)).sum(1).mean())
     laplace = (np.abs(errors) / 0.5 + math.log(2 * 0.5)).sum(1)
     close(likelihood.nll_rows("laplace", output, x, 0.5), laplace)
     image, target = output.view(2, 1, 2, 1), x.view(2, 1, 2, 1)
@@ -59,6 +61,12 @@ def test_likelihoods_sum_over_values_and_average_over_the_batch() -> None:
     close(likelihood.mean("laplace", image), p.reshape(2, 1, 2, 1))
     close(likelihood.mean("laplace", output), output.numpy())
     close(likelihood.mean("bernoulli", output), p)
+
+
+def test_draws_have_width_one_unless_another_is_given() -> None:
+    torch.manual_seed(0)
+    drawn = likelihood.sample("gaussian", torch.full((20_000, 1), 3.0))
+    assert drawn.std().item() == pytest.approx(1, abs=0.03)
 
 
 @pytest.mark.parametrize(("step", "value"), [(0, 2.0), (5, 3.5), (10, 5.0), (11, 5.0), (1000, 5.0)])
