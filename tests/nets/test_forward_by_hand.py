@@ -185,6 +185,47 @@ def test_styles_start_with_variance_one_in_ms_gan() -> None:
     assert placed.styles.layers[0].weight.std().item() == pytest.approx(np.sqrt(1 / 50), rel=0.05)
 
 
+@pytest.mark.parametrize("shape", [(2, 33, 50), (1, 50, 33), (3, 8, 9)])
+def test_stage_2_and_gans_make_images_of_any_height_and_width(shape: tuple[int, ...]) -> None:
+    x, z, small = torch.rand(2, *shape), torch.zeros(2, 2), {"latents": 2, "width": 0.02}
+    factors = (Factor("a", 3, "categorical"),)
+    for config in (
+        methods.MSVAE(**small),
+        methods.MSVAE(**small, styles="places"),
+        methods.MSVAE(**small, content="codes"),
+        methods.MSVAE(**small, content="codes+z"),
+        methods.MSGAN(**small),
+    ):
+        method = config.build(DataSpec(shape, 10, codes=3))
+        assert method.decode({"z": z, "given": torch.zeros(2, 3)}, x).shape == x.shape
+        if isinstance(config, methods.MSVAE):
+            assert method.encode(x, x)["z"].mean.shape == (2, 2)
+        else:
+            assert method.critic(x, x).shape == (2,)
+    cgan = methods.CGAN(**small).build(DataSpec(shape, 10, factors, ((0, 2),), labelled=10))
+    assert cgan.decode({"c": torch.zeros(2, 1), "z": z}).shape == x.shape
+    assert cgan.critic(x, torch.zeros(2, 3)).shape == (2,)
+
+
+def test_the_smallest_image_for_a_second_stage_is_3_by_3() -> None:
+    config = methods.MSVAE(latents=2, width=0.02)
+    x = torch.rand(2, 1, 3, 3)
+    assert config.build(DataSpec((1, 3, 3), 10)).decode({"z": torch.zeros(2, 2)}, x).shape == x.shape
+    with pytest.raises(InputError, match="images of 2×4 are too small for a later stage: it needs 3×3 or more"):
+        config.build(DataSpec((1, 2, 4), 10))
+
+
+def test_styles_of_places_need_places() -> None:
+    with pytest.raises(InputError, match="--styles places is for images"):
+        methods.MSVAE(styles="places").check(DataSpec((5,), 10))
+    for config, shape in (
+        (methods.MSVAE(), (5,)),
+        (methods.MSVAE(styles="places"), (1, 9, 9)),
+        (methods.MSGAN(), (5,)),
+    ):
+        config.check(DataSpec(shape, 10))
+
+
 @pytest.mark.parametrize(("content", "size"), [("codes", 4), ("codes+z", 2)])
 def test_an_image_without_a_place_for_z_is_refused(content: str, size: int) -> None:
     config = methods.MSVAE(content=content, width=0.01)
