@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from unbraid.ops import categorical, covariance, density_ratio, gaussian, likelihood, logit_space, masked, mixture
+from unbraid.ops import (
+    categorical,
+    covariance,
+    density_ratio,
+    gaussian,
+    likelihood,
+    logit_space,
+    masked,
+    mixture,
+    total_correlation,
+)
 from unbraid.ops.given import Given, Point, Uniform
 from unbraid.ops.groups import grouped_density
 from unbraid.ops.information import UNIFORM_ENTROPY, RecognisedCode, UniformCode, information_bound
@@ -106,6 +116,25 @@ def test_the_odd_one_is_never_the_row_itself_and_may_be_any_other() -> None:
     odd = (found - 7 / 18).abs() < 1e-6
     assert odd.sum(2).eq(1).all()
     assert odd.any(0).sum() == 6
+
+
+def test_of_two_rows_the_other_is_always_the_odd_one() -> None:
+    for _ in range(20):
+        close(mixture_weights(2, 9, "mss", torch.device("cpu")).exp(), [[1 / 9, 8 / 9], [8 / 9, 1 / 9]])
+    close(mixture_weights(1, 1, "mss", torch.device("cpu")).exp(), [[1.0]])
+
+
+@pytest.mark.parametrize(("pairs", "rows"), [(90, [3, 3, 3, 1]), (1, [1] * 10), (300, [10]), (8_000_000, [10])])
+def test_a_batch_goes_in_blocks_that_fit(pairs: int, rows: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten posteriors of three latents: 30 numbers for every sample that is compared with them."""
+    sizes, whole = [], total_correlation._mixture_block
+    monkeypatch.setattr(total_correlation, "_PAIRS_IN_MEMORY", pairs)
+    monkeypatch.setattr(
+        total_correlation, "_mixture_block", lambda z, *others: (sizes.append(len(z)), whole(z, *others))[1]
+    )
+    z = torch.zeros(10, 3)
+    total_correlation.weighted_mixture(z, z, z, torch.zeros(10, 10))
+    assert sizes == rows
 
 
 def test_the_three_terms_of_one_observation() -> None:
