@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from unbraid.core import DataSpec
 from unbraid.data import from_arrays
 from unbraid.methods import BetaTCVAE
 from unbraid.methods.vae.alignment import ACTIVE, is_turn, turn_codes
@@ -95,3 +96,13 @@ def test_training_turns_codes_and_the_paper_does_not(tmp_path, monkeypatch):
         config = BetaTCVAE(width=0.1, turns=turns, batch_size=8)
         unbraid.fit(data, config, steps=8, out=tmp_path / str(turns), show=False)
     assert calls == [(50, 1, 8, 8)] * 2
+
+
+def test_codes_are_turned_at_the_resolution_that_they_are_learned_at():
+    torch.manual_seed(0)
+    model = BetaTCVAE(width=0.1, turns=2, resolution=8).build(DataSpec((1, 16, 16), 50))
+    weights = model.encoder.head.weight.clone()
+    with torch.no_grad():
+        model.encoder.head.weight.mul_(100)  # codes that carry something
+    model.adjust(torch.rand(50, 1, 16, 16))
+    assert model.encoder.head.weight.shape == weights.shape

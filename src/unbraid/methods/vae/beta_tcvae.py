@@ -82,7 +82,7 @@ class BetaTCVAEModel(GaussianVAE):
 
     def adjust(self, x: Tensor) -> None:
         """Turn the codes to where their total correlation is least."""
-        turn_codes(self.encoder, self.decoder, x)
+        turn_codes(self.encoder, self.decoder, self.resolution.down(x))
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""
