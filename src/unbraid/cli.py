@@ -14,6 +14,7 @@ from unbraid._version import __version__
 from unbraid.arguments import add_machine, command, machine, whole_number
 from unbraid.console import complain, finish, first_sentence, out, print_scores, print_table
 from unbraid.errors import InputError, Interrupted, unknown
+from unbraid.explore.commands import explore, export
 
 
 def fit(words: Sequence[str]) -> None:
@@ -226,6 +227,8 @@ COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {
     "fit": fit,
     "evaluate": evaluate,
     "report": report,
+    "explore": explore,
+    "export": export,
     "data": data,
     "reproduce": reproduce,
     "methods": methods,

@@ -52,5 +52,5 @@ class IVAEModel(ConditionalVAE):
 def given_or_mean(method: ConditionalVAE, x: Tensor, labels: Tensor | None) -> Tensor:
     """u from labels; without them it is dropped, which is to say held at its mean."""
     if labels is None:
-        return method.observed.mean.expand(len(x), -1)
+        return method.observed.mean.expand(x.shape[0], -1)
     return method.observed(labels)  # type: ignore[no-any-return]

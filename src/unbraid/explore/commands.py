@@ -1,0 +1,57 @@
+"""The commands `export` and `explore`."""
+
+from __future__ import annotations
+
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+
+from unbraid.arguments import command
+from unbraid.console import out
+from unbraid.errors import InputError
+
+
+def export(words: Sequence[str]) -> None:
+    """Write a run's model as ONNX, or as one page with sliders that anyone can open."""
+    parser = command("export", export, "unbraid export RUN --onnx FOLDER | --html FILE")
+    parser.add_argument("run", type=Path, metavar="RUN", help="a run directory")
+    parser.add_argument("--onnx", type=Path, metavar="FOLDER", help="encoders, decoders and model.json go there")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="the page: works from disk, without a network")
+    known = parser.parse_args(words)
+    if known.onnx is None and known.html is None:
+        raise InputError("say what to write: --onnx FOLDER or --html FILE.")
+
+    from unbraid.run import Run
+
+    run = Run.open(known.run)
+    if known.onnx is not None:
+        from unbraid.explore.onnx_files import export_onnx
+
+        described = export_onnx(run, known.onnx)
+        stages, opset = described["stages"], described["opset"]
+        out.print(f"onnx: {known.onnx} ({len(stages)} stage{'s' * (len(stages) > 1)}, opset {opset})", soft_wrap=True)
+    if known.html is not None:
+        from unbraid.explore.builder import write_page
+
+        show(known.html, write_page(run, known.html))
+
+
+def explore(words: Sequence[str]) -> None:
+    """Open a run's page with sliders in the browser."""
+    parser = command("explore", explore, "unbraid explore RUN [--no-open]")
+    parser.add_argument("run", type=Path, metavar="RUN", help="a run directory")
+    parser.add_argument("--no-open", action="store_true", help="only write the page, RUN/explorer.html")
+    known = parser.parse_args(words)
+
+    from unbraid.explore.builder import write_page
+    from unbraid.run import Run
+
+    page = known.run / "explorer.html"
+    show(page, write_page(Run.open(known.run), page))
+    if not known.no_open and not webbrowser.open(page.resolve().as_uri()):
+        out.print("no browser was found here: open the file in one.")
+
+
+def show(page: Path, size: int) -> None:
+    """Where the page is, and how large."""
+    out.print(f"page: {page} ({size / 1e6:.1f} MB)", soft_wrap=True)

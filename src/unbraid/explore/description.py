@@ -1,0 +1,135 @@
+"""What someone needs to use exported graphs: preprocessing, codes with names and ranges, and how stages chain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid._version import __version__
+from unbraid.codes import CodeTable
+from unbraid.data.base import FactorData
+from unbraid.data.tables import listed, read_table
+from unbraid.evaluate import works_without_labels
+from unbraid.explore.graphs import OPSET, StageGraphs
+from unbraid.explore.names import named_columns, read_names
+from unbraid.methods.parted_vae import PartedVAEModel
+from unbraid.run import Run
+
+FORMAT = 1
+COLLAPSED = 0.01  # nats: a code that says less than this of observations has collapsed to its prior
+LEAST_RANGE = 2.0  # sliders reach at least this far to both sides, so that an unused code is seen to do nothing
+CHAIN = (
+    "y is what the decoder of the stage before makes; given are the codes of the stage before. "
+    "To encode: run each stage's encoder, then its decoder for the next stage's y. To decode: the decoders in order."
+)
+
+
+def code_table(run: Run) -> CodeTable:
+    """The codes of the data set as for new observations: without labels, unless the codes are labels."""
+    reads = run.chain.needs_labels and not works_without_labels(run)
+    return run.encode(labels=reads, show=False)
+
+
+def describe(run: Run, graphs: Sequence[StageGraphs], table: CodeTable) -> dict[str, Any]:
+    """The content of model.json, but for the names of files."""
+    return {
+        "format": FORMAT,
+        "unbraid": __version__,
+        "opset": OPSET,
+        "data": describe_data(run.data),
+        "stages": [describe_stage(run, number, graph, table) for number, graph in enumerate(graphs, 1)],
+        "chain": CHAIN,
+    }
+
+
+def describe_data(data: FactorData) -> dict[str, Any]:
+    """What observations are, and what has to be done to them before a graph sees them."""
+    shared = {"name": data.name, "shape": list(data.shape)}
+    if data.is_image:
+        how = "bytes divided by 255, channels first: [batch, channel, height, width] in [0, 1]"
+        return shared | {"kind": "image", "preprocess": how}
+    names, statistics = value_names(data), (data.arguments or {}).get("standardize")
+    extra: dict[str, Any] = {} if names is None else {"values": names}
+    if isinstance(statistics, Mapping):
+        extra |= {"mean": list(map(float, statistics["mean"])), "scale": list(map(float, statistics["scale"]))}
+    how = "(value − mean) / scale" if "mean" in extra else "as they are"
+    return shared | {"kind": "vector", "preprocess": f"{how}: [batch, value], float32"} | extra
+
+
+def value_names(data: FactorData) -> list[str] | None:
+    """The columns that a table's observations were read from; None where values have no names."""
+    path = Path(data.name)
+    if data.arguments is None or path.suffix.lower() not in (".csv", ".parquet") or not path.is_file():
+        return None
+    columns, factors = data.arguments.get("columns"), listed(data.arguments.get("factors") or ())
+    names = listed(columns) if columns is not None else [name for name in read_table(path) if name not in factors]
+    return names if len(names) == data.shape[0] else None
+
+
+def describe_stage(run: Run, number: int, graph: StageGraphs, table: CodeTable) -> dict[str, Any]:
+    """One stage: its method, what flows in and out of its graphs, and its codes."""
+    config, steps = run.plan.stages[number - 1]
+    stage = run.chain.stages[number - 1]
+    described: dict[str, Any] = {
+        "method": config.name,
+        "steps": steps,
+        "encoder_inputs": inputs(graph.encoder),
+        "decoder_inputs": inputs(graph.decoder),
+        "groups": dict(graph.groups),
+        "codes_are_labels": config.codes_are_labels,
+        "replaces_codes": stage.replaces_codes,
+        "codes": describe_codes(run, number, table),
+    }
+    if stage.encoder_needs_labels and run.plan.labels is not None:
+        described["labels"] = list(run.plan.labels.factors)
+    if isinstance(stage, PartedVAEModel):
+        described["classes"] = describe_classes(run, stage)
+    return described
+
+
+def inputs(graph: Any) -> list[str]:
+    """The names of a graph's inputs; none of a graph that is not there."""
+    return [] if graph is None else [value.name for value in graph.graph.input]
+
+
+def describe_codes(run: Run, number: int, table: CodeTable) -> list[dict[str, Any]]:
+    """Every code of a stage: its column, its name, where the data lie, and how much it says."""
+    prefix = "" if number == 1 else f"stage-{number}/"
+    codes: NDArray[np.float32] = table.arrays[f"{prefix}codes"]
+    columns = [str(column) for column in table.arrays[f"{prefix}columns"]]
+    names = named_columns(columns, read_names(run.folder), number)
+    information = table.arrays.get(f"{prefix}information")
+    limits = table.arrays.get(f"{prefix}bounds", np.array([(-np.inf, np.inf)] * len(columns)))
+    low, high = np.quantile(codes, [0.005, 0.995], axis=0)
+    low, high = np.clip([np.minimum(low, -LEAST_RANGE), np.maximum(high, LEAST_RANGE)], *limits.T)
+    return [
+        {
+            "column": columns[j],
+            "name": names[j],
+            "low": float(low[j]),
+            "high": float(high[j]),
+            "mean": float(codes[:, j].mean()),
+            "deviation": float(codes[:, j].std()),
+            "bounded": bool(np.isfinite(limits[j]).all()),
+            # A variable that is given has no information to report, and one without an encoder says nothing.
+            "information": None if information is None else float(information[j]),
+            "collapsed": information is not None and float(information[j]) < COLLAPSED and number == 1,
+        }
+        for j in range(len(columns))
+    ]
+
+
+def describe_classes(run: Run, stage: PartedVAEModel) -> list[dict[str, Any]]:
+    """The discrete variables of a PartedVAE, and the codes u at which each of their values has its mode."""
+    from unbraid.parted import class_names
+
+    u = stage.config.class_latents
+    described = []
+    for k, modes in enumerate(stage.mode_list):
+        name, values = class_names(run, k)
+        described.append({"name": name, "values": list(values), "first": k * u, "modes": modes.mean.tolist()})
+    return described
