@@ -19,8 +19,10 @@ from unbraid.explore.packing import Block, Precision, pack
 Feeds = dict[str, NDArray[Any]]
 
 
-def run_graphs(jobs: Sequence[tuple[Any, Feeds]], precision: Precision = "half") -> list[dict[str, Any]]:
-    """What Node makes of each graph: its outputs as arrays, and how long it took."""
+def run_graphs(
+    jobs: Sequence[tuple[Any, Feeds]], precision: Precision = "half", repeats: int = 1
+) -> list[dict[str, Any]]:
+    """What Node makes of each graph: its outputs as arrays, and the mean time of the second half of `repeats` runs."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("the page's interpreter is tested with Node (20 or later), which is not installed")
@@ -35,7 +37,8 @@ def run_graphs(jobs: Sequence[tuple[Any, Feeds]], precision: Precision = "half")
             for name, v in feeds.items()
             if name in graph["inputs"]
         }
-        written.append({"graph": graph, "block": base64.b64encode(block.content).decode(), "feeds": inputs})
+        content = base64.b64encode(block.content).decode()
+        written.append({"graph": graph, "block": content, "feeds": inputs, "repeats": repeats})
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "jobs.json", Path(folder) / "made.json"
         source.write_text(json.dumps(written))

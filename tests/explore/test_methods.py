@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 from interpreter import run_graphs
-from test_method_contract import SMALL
 from torch import nn
 
+from test_method_contract import SMALL
 from unbraid import methods
 from unbraid.batches import as_network_input
 from unbraid.chain import Chain

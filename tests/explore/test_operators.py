@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from unbraid.errors import InputError
 from unbraid.explore.graphs import OPSET
-from unbraid.explore.packing import Block, as_bytes, operators, pack
+from unbraid.explore.packing import Block, as_bytes, operators, pack, unpacked
 
 R = np.random.default_rng(11)
 TYPES = {"float32": TensorProto.FLOAT, "int64": TensorProto.INT64, "bool": TensorProto.BOOL}
@@ -143,10 +143,20 @@ def test_an_operator_that_is_not_there_is_named() -> None:
         pack(model, Block())
 
 
-def test_bytes_keep_every_row_within_half_a_step() -> None:
-    weights = normal(6, 50) * np.logspace(-3, 2, 6, dtype=np.float32)[:, None]
+def test_bytes_keep_every_group_within_half_a_step() -> None:
+    weights = (normal(5, 64) * np.logspace(-3, 2, 5, dtype=np.float32)[:, None])[:, None]
     values, steps = as_bytes(weights)
     assert np.abs(values).max() <= 127
-    error = np.abs(values * steps.astype(np.float64)[:, None] - weights)
+    error = np.abs(values * steps.astype(np.float64)[:, None] - weights[:, 0])
     assert (error.max(axis=1) <= 0.5001 * steps).all()
-    assert (steps <= np.abs(weights).max(axis=1) / 126).all()
+    assert (steps <= np.abs(weights[:, 0]).max(axis=1) / 125).all()
+
+
+def test_weights_as_bytes_are_read_back() -> None:
+    weights, x = normal(70, 90), normal(3, 90)
+    model, _ = model_of("Gemm", [x, weights], {"transB": 1}, 1)
+    model.graph.initializer.append(numpy_helper.from_array(weights, "in1"))
+    del model.graph.input[1]
+    made = run_graphs([(model, {"in0": x})], "bytes")[0]["outputs"][0]
+    np.testing.assert_allclose(made, x @ unpacked(weights, "bytes").T, atol=1e-4)
+    assert np.abs(made - x @ weights.T).max() > 1e-4  # the bytes were used

@@ -20,6 +20,7 @@ Precision = Literal["half", "bytes"]
 PAGE = Path(__file__).parent / "page"
 SMALL = 256  # tensors up to this size stay as they are: biases, and constants that half precision would turn to zero
 LARGE = 4096  # tensors from this size on may become bytes
+GROUP = 64  # values that share a step, where weights become bytes
 MOST = 2**31 - 1
 
 
@@ -101,11 +102,16 @@ def pack_tensor(array: NDArray[Any], block: Block, precision: Precision) -> dict
 
 
 def as_bytes(array: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
-    """Whole numbers from −127 to 127 and, for each row, the step between two of them."""
-    rows = array.reshape(len(array), -1).astype(np.float32)
+    """Whole numbers from −127 to 127, [group, GROUP], and for each group the step between two of them.
+
+    Values go into groups one after another, the last filled up with zeros: a group has one scale of its own, which
+    keeps large values from coarsening small ones elsewhere.
+    """
+    flat = array.astype(np.float32).ravel()
+    groups = np.pad(flat, (0, -len(flat) % GROUP)).reshape(-1, GROUP)
     # A step is rounded up to half precision, so that the largest value still fits.
-    steps = np.nextafter((np.abs(rows).max(axis=1) / 127).astype(np.float16), np.float16(np.inf))
-    values = np.rint(rows / steps.astype(np.float32)[:, None]).astype(np.int8)
+    steps = np.nextafter((np.abs(groups).max(axis=1) / 127).astype(np.float16), np.float16(np.inf))
+    values = np.rint(groups / steps.astype(np.float32)[:, None]).astype(np.int8)
     return values, steps
 
 
@@ -127,7 +133,8 @@ def unpacked(array: NDArray[np.float32], precision: Precision) -> NDArray[np.flo
     """What is left of a tensor after packing."""
     if precision == "bytes" and array.size >= LARGE:
         values, steps = as_bytes(array)
-        return (values * steps.astype(np.float32)[:, None]).reshape(array.shape).astype(np.float32)
+        flat = (values * steps.astype(np.float32)[:, None]).ravel()[: array.size]
+        return flat.reshape(array.shape).astype(np.float32)
     if array.size <= SMALL or float(np.abs(array).max()) > np.finfo(np.float16).max:
         return array
     return array.astype(np.float16).astype(np.float32)

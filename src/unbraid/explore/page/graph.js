@@ -21,7 +21,9 @@ function halfTable() {
   return halves;
 }
 
-// Weights as they are packed: half precision, or bytes with one half-precision step for each row.
+const GROUP = 64; // 2⁶ bytes share a step
+
+// Weights as they are packed: half precision, or bytes with a half-precision step for each group of them.
 function unpack({ dims, type, at, steps }, blob) {
   const n = size(dims);
   const half = (from, count) => Float32Array.from(new Uint16Array(blob.slice(from, from + 2 * count)), (h) => halfTable()[h]);
@@ -30,9 +32,9 @@ function unpack({ dims, type, at, steps }, blob) {
   if (type === "i32") return { dims, data: new Int32Array(blob.slice(at, at + 4 * n)) };
   if (type === "bool") return { dims, data: new Uint8Array(blob.slice(at, at + n)) };
   if (type !== "i8") throw new Error(`weights of type ${type} are not known`);
-  const bytes = new Int8Array(blob, at, n), step = half(steps, dims[0]), row = n / dims[0];
+  const bytes = new Int8Array(blob, at, n), step = half(steps, Math.ceil(n / GROUP));
   const data = new Float32Array(n);
-  for (let r = 0, k = 0; r < dims[0]; r++) for (let i = 0; i < row; i++, k++) data[k] = bytes[k] * step[r];
+  for (let k = 0; k < n; k++) data[k] = bytes[k] * step[k >> 6];
   return { dims, data };
 }
 
