@@ -17,6 +17,7 @@ from unbraid.run import Run
 
 SHOWN = 200  # observations
 BINS = 40  # of the histograms
+NEIGHBOURS = 5  # on the map
 MOST_CODES = 256  # a flow has as many codes as an observation has values: those are drawn, not kept
 SPRITE_QUALITY = 90
 
@@ -26,13 +27,20 @@ def observations(run: Run, table: CodeTable, block: Block) -> dict[str, Any]:
     random = np.random.default_rng(mix(run.plan.seed, "explore"))
     chosen = np.sort(random.permutation(len(table.rows))[:SHOWN])
     x = np.ascontiguousarray(run.data.observations[table.rows[chosen]])
-    shown: dict[str, Any] = {"count": len(chosen), "map": placed(table.codes[chosen]).round(4).tolist()}
+    plane = placed(table.codes[chosen])
+    shown: dict[str, Any] = {"count": len(chosen), "map": plane.round(4).tolist()}
     shown["codes"] = [
         block.add(codes[chosen].astype("<f2")) if codes.shape[1] <= MOST_CODES else None
         for codes in (table.arrays[name] for name in code_arrays(run))
     ]
     shown["factors"] = [
-        {"name": factor.name, "kind": factor.kind, "values": list(factor.values), "of": known(column[chosen])}
+        {
+            "name": factor.name,
+            "kind": factor.kind,
+            "values": list(factor.values),
+            "of": known(column[chosen]),
+            "order": order_on_plane(plane, column[chosen]),
+        }
         for factor, column in zip(run.data.factor_info, table.factors.T, strict=True)
     ]
     if run.data.is_image:
@@ -63,6 +71,18 @@ def placed(codes: NDArray[np.float32]) -> NDArray[np.float64]:
     plane = np.pad(plane, ((0, 0), (0, 2 - plane.shape[1])))
     low, span = plane.min(axis=0), np.ptp(plane, axis=0)
     return (plane - low) / np.where(span > 0, span, 1.0)
+
+
+def order_on_plane(plane: NDArray[np.float64], column: NDArray[np.float64]) -> float:
+    """How much more alike neighbours on the map are in a factor than any two observations, up to 1: the map's colour."""
+    there = ~np.isnan(column)
+    if there.sum() < NEIGHBOURS + 1:
+        return 0.0
+    values, points = column[there], plane[there]
+    near = ((points[:, None] - points[None]) ** 2).sum(axis=2).argsort(axis=1)[:, 1 : NEIGHBOURS + 1]
+    differ = values[:, None] != values[None]
+    apart, overall = np.take_along_axis(differ, near, axis=1).mean(), differ.mean()
+    return float(1 - apart / overall) if overall else 0.0
 
 
 def known(column: NDArray[np.float64]) -> list[float | None]:

@@ -21,7 +21,8 @@ from unbraid.run import Run
 
 FORMAT = 1
 COLLAPSED = 0.01  # nats: a code that says less than this of observations has collapsed to its prior
-LEAST_RANGE = 2.0  # sliders reach at least this far to both sides, so that an unused code is seen to do nothing
+UNUSED = 0.3  # a code whose means vary less than this is moved over the prior, so that it is seen to do little
+PRIOR_RANGE, BEYOND = 2.0, 0.1  # how far that is to both sides; the part of the data's range that others go beyond it
 CHAIN = (
     "y is what the decoder of the stage before makes; given are the codes of the stage before. "
     "To encode: run each stage's encoder, then its decoder for the next stage's y. To decode: the decoders in order."
@@ -104,8 +105,7 @@ def describe_codes(run: Run, number: int, table: CodeTable) -> list[dict[str, An
     names = named_columns(columns, read_names(run.folder), number)
     information = table.arrays.get(f"{prefix}information")
     limits = table.arrays.get(f"{prefix}bounds", np.array([(-np.inf, np.inf)] * len(columns)))
-    low, high = np.quantile(codes, [0.005, 0.995], axis=0)
-    low, high = np.clip([np.minimum(low, -LEAST_RANGE), np.maximum(high, LEAST_RANGE)], *limits.T)
+    low, high = slider_ranges(codes, limits)
     return [
         {
             "column": columns[j],
@@ -121,6 +121,17 @@ def describe_codes(run: Run, number: int, table: CodeTable) -> list[dict[str, An
         }
         for j in range(len(columns))
     ]
+
+
+def slider_ranges(
+    codes: NDArray[np.float32], limits: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """How far each slider goes, [code] to both sides: a little beyond 99 % of the data, and never beyond its limits."""
+    low, high = np.quantile(codes, [0.005, 0.995], axis=0)
+    room, unused = BEYOND * (high - low), codes.std(axis=0) < UNUSED
+    low = np.where(unused, np.minimum(low, -PRIOR_RANGE), low - room)
+    high = np.where(unused, np.maximum(high, PRIOR_RANGE), high + room)
+    return np.clip(low, *limits.T), np.clip(high, *limits.T)
 
 
 def describe_classes(run: Run, stage: PartedVAEModel) -> list[dict[str, Any]]:

@@ -188,6 +188,7 @@ async function start() {
   await keepShowing(state, ask, show);
   buildStrip(state, ask);
   buildKeeping(state);
+  window.explorer = { codes: () => state.codes.map((c) => Array.from(c)), names: () => ({ ...state.names }) }; // for consoles
   say("", 0);
 }
 

@@ -8,7 +8,7 @@ function colourOf(factor, value, low, high) {
   if (value === null) return "#9994";
   const share = (value - low) / (high - low || 1);
   if (factor.kind === "categorical") return CLASSES[value % CLASSES.length];
-  if (factor.kind === "cyclic") return `hsl(${(360 * (value - low)) / (high - low + 1)} 62% 55%)`;
+  if (factor.kind === "cyclic") return `hsl(${(360 * (value - low)) / (high - low + 1)} 46% 58%)`;
   return `hsl(${250 - 205 * share} ${48 + 25 * share}% ${42 + 20 * share}%)`;
 }
 
@@ -42,7 +42,7 @@ export function buildMap(state, pictures) {
   const place = ([x, y]) => [4 + 92 * x, 5 + 90 * (1 - y)];
   const dots = observations.map.map((point) => {
     const [cx, cy] = place(point);
-    const dot = drawn("circle", { cx: `${cx}%`, cy: `${cy}%`, r: 6 });
+    const dot = drawn("circle", { cx: `${cx}%`, cy: `${cy}%`, r: 5 });
     svg.append(dot);
     return dot;
   });
@@ -50,6 +50,7 @@ export function buildMap(state, pictures) {
 
   observations.factors.forEach((factor, i) => colour.append(element("option", { value: String(i) }, factor.name)));
   byId("colour-label").hidden = !observations.factors.length;
+  colour.value = String(observations.factors.reduce((best, f, i, all) => (f.order > all[best].order ? i : best), 0));
   function paint() {
     const factor = observations.factors[Number(colour.value)];
     const values = factor ? factor.of.filter((v) => v !== null) : [];

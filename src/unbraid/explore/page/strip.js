@@ -2,21 +2,22 @@
 import { byId, download, element, round } from "./format.js";
 import { drawImage, drawVector, seriesColours } from "./drawing.js";
 
-const FRAMES = 9, PAUSE = 250, GAP = 4, LEAST = 128; // LEAST: pixels of a frame in the saved picture
+// LEAST: pixels of a frame in the saved picture; on a narrow screen, fewer frames can still be seen.
+const WIDE = 9, NARROW = 5, PAUSE = 250, GAP = 4, LEAST = 128;
 
 export function buildStrip(state, ask) {
   const canvas = byId("strip");
   let turn = 0, wait = 0;
   const isImage = state.model.data.kind === "image";
 
-  async function frames(turnNow) {
+  async function frames(turnNow, count = innerWidth < 600 ? NARROW : WIDE) {
     const { stage, index } = state.selected;
     const { low, high } = state.code(stage, index);
     const base = state.codes.map((c) => c.slice());
     const made = [];
-    for (let i = 0; i < FRAMES; i++) {
+    for (let i = 0; i < count; i++) {
       const codes = base.map((c) => c.slice());
-      codes[stage][index] = low + ((high - low) * i) / (FRAMES - 1);
+      codes[stage][index] = low + ((high - low) * i) / (count - 1);
       const { outputs } = await ask("decode", { codes });
       if (turn !== turnNow) return null;
       made.push(outputs.at(-1));
@@ -32,7 +33,7 @@ export function buildStrip(state, ask) {
   }
 
   function paint(target, { made }, width, height) {
-    target.width = FRAMES * width + (FRAMES - 1) * GAP;
+    target.width = made.length * (width + GAP) - GAP;
     target.height = height;
     const context = target.getContext("2d");
     context.imageSmoothingQuality = "high";
@@ -61,7 +62,7 @@ export function buildStrip(state, ask) {
     wait = setTimeout(show, PAUSE);
   };
   byId("save-strip").addEventListener("click", async () => {
-    const found = await frames(++turn);
+    const found = await frames(++turn, WIDE);
     if (!found) return;
     const picture = element("canvas");
     paint(picture, found, ...shape(2 * LEAST));

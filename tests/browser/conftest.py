@@ -1,0 +1,116 @@
+"""Pages of small runs, and a browser to open them in: Debian's Chromium, driven by Playwright."""
+
+import csv
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from unbraid import methods
+from unbraid.contract import small_images
+from unbraid.core import Adam
+from unbraid.data import load
+from unbraid.explore.builder import write_page
+from unbraid.fitting import fit
+from unbraid.labels import LabelBudget
+from unbraid.run import Run
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+STEPS = 150
+# Codes that say something after so few steps: those that do not are folded away.
+FIRST = methods.VAE(width=0.5, latents=4, adam=Adam(lr=5e-3), likelihood="gaussian", scale=0.1)
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+try:
+    from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+except ImportError:
+    pytest.skip("browser tests need playwright: make test-browser", allow_module_level=True)
+if CHROMIUM is None:
+    pytest.skip("browser tests need chromium: make test-browser", allow_module_level=True)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as play:
+        started = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield started
+        started.close()
+
+
+class Opener:
+    """Opens pages, and holds against them whatever they say to the console or ask the network for."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser, self.complaints = browser, list[str]()
+        self.contexts = []
+
+    def __call__(self, path: Path, end: str = "", **options: object) -> Page:
+        context = self.browser.new_context(**options)
+        self.contexts.append(context)
+        context.on("request", self.check_request)
+        context.set_default_timeout(15_000)
+        page = context.new_page()
+        page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
+        page.on("console", self.check_console)
+        page.goto(path.resolve().as_uri() + end)
+        page.wait_for_selector("body[data-shown]")
+        return page
+
+    def check_console(self, said: ConsoleMessage) -> None:
+        if said.type == "error":
+            self.complaints.append(f"console: {said.text}")
+
+    def check_request(self, request: Request) -> None:
+        if not request.url.startswith(("file:", "blob:", "data:")):
+            self.complaints.append(f"request: {request.url}")
+
+
+@pytest.fixture
+def open_page(browser: Browser) -> Iterator[Opener]:
+    opener = Opener(browser)
+    yield opener
+    for context in opener.contexts:
+        context.close()
+    assert opener.complaints == []
+
+
+def small_run(folder: Path, data: object, configs: list[methods.MethodConfig], **options: object) -> Run:
+    return fit(data, configs, steps=STEPS, out=folder, show=False, **options)
+
+
+@pytest.fixture(scope="session")
+def chain_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Two stages on images of 16×16."""
+    folder = tmp_path_factory.mktemp("chain")
+    data = small_images()
+    np.savez(folder / "squares.npz", images=data.observations, factors=data.factors)
+    configs = [FIRST, methods.MSVAE(width=0.1, latents=3)]
+    return small_run(folder / "run", load(str(folder / "squares.npz")), configs)
+
+
+@pytest.fixture(scope="session")
+def chain_page(chain_run: Run) -> Path:
+    write_page(chain_run, chain_run.folder / "explorer.html")
+    return chain_run.folder / "explorer.html"
+
+
+@pytest.fixture(scope="session")
+def class_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A PartedVAE, which has classes."""
+    config = methods.PartedVAE(width=0.1, attention_steps=3, latents=2, class_latents=2)
+    labels = LabelBudget("all", ("shade",))
+    return small_run(tmp_path_factory.mktemp("classes") / "run", small_images(), [config], labels=labels)
+
+
+@pytest.fixture(scope="session")
+def table_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A table of measurements: vectors whose values have names and units."""
+    folder = tmp_path_factory.mktemp("table")
+    random = np.random.default_rng(2)
+    with (folder / "rooms.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["height", "area", "light"])
+        writer.writerows(random.normal([2.5, 20.0, 300.0], [0.2, 6.0, 90.0], size=(60, 3)).round(3).tolist())
+    config = methods.BetaVAE(width=0.05, latents=2, likelihood="gaussian")
+    return small_run(folder / "run", load(str(folder / "rooms.csv")), [config])
