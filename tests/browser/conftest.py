@@ -1,12 +1,13 @@
 """Pages of small runs, and a browser to open them in: Debian's Chromium, driven by Playwright."""
 
 import csv
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from opener import CHROMIUM, FLAGS, Opener
 
 from unbraid import methods
 from unbraid.contract import small_images
@@ -17,57 +18,26 @@ from unbraid.fitting import fit
 from unbraid.labels import LabelBudget
 from unbraid.run import Run
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 STEPS = 150
 # Codes that say something after so few steps: those that do not are folded away.
 FIRST = methods.VAE(width=0.5, latents=4, adam=Adam(lr=5e-3), likelihood="gaussian", scale=0.1)
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-try:
-    from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
-except ImportError:
-    pytest.skip("browser tests need playwright: make test-browser", allow_module_level=True)
-if CHROMIUM is None:
-    pytest.skip("browser tests need chromium: make test-browser", allow_module_level=True)
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser() -> "Iterator[Browser]":
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as play:
         started = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield started
         started.close()
 
 
-class Opener:
-    """Opens pages, and holds against them whatever they say to the console or ask the network for."""
-
-    def __init__(self, browser: Browser) -> None:
-        self.browser, self.complaints = browser, list[str]()
-        self.contexts = []
-
-    def __call__(self, path: Path, end: str = "", **options: object) -> Page:
-        context = self.browser.new_context(**options)
-        self.contexts.append(context)
-        context.on("request", self.check_request)
-        context.set_default_timeout(15_000)
-        page = context.new_page()
-        page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        page.on("console", self.check_console)
-        page.goto(path.resolve().as_uri() + end)
-        page.wait_for_selector("body[data-shown]")
-        return page
-
-    def check_console(self, said: ConsoleMessage) -> None:
-        if said.type == "error":
-            self.complaints.append(f"console: {said.text}")
-
-    def check_request(self, request: Request) -> None:
-        if not request.url.startswith(("file:", "blob:", "data:")):
-            self.complaints.append(f"request: {request.url}")
-
-
 @pytest.fixture
-def open_page(browser: Browser) -> Iterator[Opener]:
+def open_page(browser: "Browser") -> Iterator[Opener]:
     opener = Opener(browser)
     yield opener
     for context in opener.contexts:

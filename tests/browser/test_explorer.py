@@ -1,20 +1,28 @@
 """The explorer as people use it, in a browser."""
 
+from __future__ import annotations
+
 import io
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import torch
-from conftest import Opener
 from numpy.typing import NDArray
+from opener import CHROMIUM, Opener
 from PIL import Image
-from playwright.sync_api import Page
 
 from unbraid.batches import as_stored
 from unbraid.explore.builder import write_page
 from unbraid.run import Run
+
+pytest.importorskip("playwright.sync_api", reason="browser tests need playwright: make test-browser")
+if CHROMIUM is None:
+    pytest.skip("browser tests need chromium: make test-browser", allow_module_level=True)
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 SETTLED = 700  # milliseconds: the address follows the state after 300
@@ -62,9 +70,7 @@ def test_a_slider_shows_what_torch_decodes(chain_page: Path, chain_run: Run, ope
     assert np.abs(pixels(page, "2") - before).max() > 2
 
 
-def test_a_name_is_found_in_the_saved_page(
-    chain_page: Path, chain_run: Run, open_page: Opener, tmp_path: Path
-) -> None:
+def test_a_name_is_found_in_the_saved_page(chain_page: Path, chain_run: Run, open_page: Opener, tmp_path: Path) -> None:
     page = open_page(chain_page)
     page.locator('[data-code="1/z3"] .name').click()
     page.keyboard.type("hue <b>")

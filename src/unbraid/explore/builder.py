@@ -74,8 +74,8 @@ def assemble(
         for j, code in enumerate(stage["codes"]):
             code["histogram"] = histogram(codes[:, j], code["low"], code["high"])
         # A code that is a label cannot be inferred from a picture.
-        infers = graph.encoder is not None and not stage["codes_are_labels"]
-        stage["encoder"] = pack(graph.encoder, block, precision) if infers else None
+        encoder = None if stage["codes_are_labels"] else graph.encoder
+        stage["encoder"] = None if encoder is None else pack(encoder, block, precision)
         stage["decoder"] = pack(graph.decoder, block, precision)
     model["observations"] = observations(run, table, block)
     model["title"] = title(run)

@@ -12,6 +12,7 @@ from PIL import Image
 
 from unbraid.batches import mix
 from unbraid.codes import CodeTable
+from unbraid.data.base import Factor
 from unbraid.explore.packing import Block
 from unbraid.run import Run
 
@@ -26,7 +27,7 @@ def observations(run: Run, table: CodeTable, block: Block) -> dict[str, Any]:
     """Up to 200 observations, chosen at random: what they look like, their codes, factors and place on the map."""
     random = np.random.default_rng(mix(run.plan.seed, "explore"))
     chosen = np.sort(random.permutation(len(table.rows))[:SHOWN])
-    x = np.ascontiguousarray(run.data.observations[table.rows[chosen]])
+    x: NDArray[Any] = np.ascontiguousarray(run.data.observations[table.rows[chosen]])
     plane = placed(table.codes[chosen])
     shown: dict[str, Any] = {"count": len(chosen), "map": plane.round(4).tolist()}
     shown["codes"] = [
@@ -39,7 +40,7 @@ def observations(run: Run, table: CodeTable, block: Block) -> dict[str, Any]:
             "kind": factor.kind,
             "values": list(factor.values),
             "of": known(column[chosen]),
-            "order": order_on_plane(plane, column[chosen]),
+            "order": order_on_plane(plane, column[chosen], factor),
         }
         for factor, column in zip(run.data.factor_info, table.factors.T, strict=True)
     ]
@@ -70,19 +71,24 @@ def placed(codes: NDArray[np.float32]) -> NDArray[np.float64]:
     plane = centred @ axes[:2].T
     plane = np.pad(plane, ((0, 0), (0, 2 - plane.shape[1])))
     low, span = plane.min(axis=0), np.ptp(plane, axis=0)
-    return (plane - low) / np.where(span > 0, span, 1.0)
+    within: NDArray[np.float64] = (plane - low) / np.where(span > 0, span, 1.0)
+    return within
 
 
-def order_on_plane(plane: NDArray[np.float64], column: NDArray[np.float64]) -> float:
-    """How much more alike neighbours on the map are in a factor than any two observations, up to 1: the map's colour."""
+def order_on_plane(plane: NDArray[np.float64], column: NDArray[np.float64], factor: Factor) -> float:
+    """How much more alike neighbours on the map are in a factor than any two observations, at most 1."""
     there = ~np.isnan(column)
-    if there.sum() < NEIGHBOURS + 1:
+    if there.sum() <= NEIGHBOURS:
         return 0.0
     values, points = column[there], plane[there]
     near = ((points[:, None] - points[None]) ** 2).sum(axis=2).argsort(axis=1)[:, 1 : NEIGHBOURS + 1]
-    differ = values[:, None] != values[None]
-    apart, overall = np.take_along_axis(differ, near, axis=1).mean(), differ.mean()
-    return float(1 - apart / overall) if overall else 0.0
+    apart = np.abs(values[:, None] - values[None])
+    if factor.kind == "categorical":
+        apart = (apart > 0).astype(float)
+    if factor.kind == "cyclic":
+        apart = np.minimum(apart, max(factor.size, 1) - apart)
+    overall = float(apart.mean())
+    return 1 - float(np.take_along_axis(apart, near, axis=1).mean()) / overall if overall else 0.0
 
 
 def known(column: NDArray[np.float64]) -> list[float | None]:

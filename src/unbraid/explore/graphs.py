@@ -114,10 +114,10 @@ def stage_graphs(stage: Method, example: Example, name: str) -> StageGraphs:
     if not isinstance(stage, Decodes):
         raise InputError(f"{name} has no decoder, so there is nothing to export that makes observations.")
     outputs = ["codes", "classes"] if hasattr(stage, "classify") else ["codes"]
+    decoder = traced(Decoder(stage, example.codes), example.decoder_inputs, ["x"], f"the decoder of {name}")
     encoder = None
     if not knows_prior_only(stage):
         encoder = traced(Encoder(stage), example.encoder_inputs, outputs, f"the encoder of {name}")
-    decoder = traced(Decoder(stage, example.codes), example.decoder_inputs, ["x"], f"the decoder of {name}")
     return StageGraphs(encoder, decoder, {key: value.shape[1] for key, value in example.codes.items()})
 
 
@@ -145,7 +145,7 @@ def traced(module: nn.Module, inputs: Mapping[str, Tensor], outputs: Sequence[st
         raise InputError(f"{what} cannot be written as ONNX ({reason}); use it from Python instead.") from error
     if program is None:
         raise InputError(f"{what} cannot be written as ONNX; use it from Python instead.")
-    return cast("onnx.ModelProto", program.model_proto)
+    return program.model_proto
 
 
 def require_onnx() -> None:

@@ -74,15 +74,15 @@ function curves(context, series, { observations }, { width, height }) {
 
 // Every value has a range of its own, and its name and units where the table has them.
 function bars(context, series, { data, observations }, { width, height }) {
-  const n = series[0].values.length, row = height / n;
-  const labelled = width > 200;
+  const labelled = width > 200, top = labelled ? 8 : 0;
+  const n = series[0].values.length, row = (height - 2 * top) / n;
   const names = data.values || Array.from({ length: n }, (_, i) => `value ${i + 1}`);
-  const left = labelled ? Math.min(width * 0.4, 12 + Math.max(...names.map((t) => context.measureText(t).width))) : 2;
-  const right = labelled ? 76 : 2, span = width - left - right - 8;
+  const left = labelled ? Math.min(width * 0.4, 16 + Math.max(...names.map((t) => context.measureText(t).width))) : 2;
+  const right = labelled ? 80 : 2, span = width - left - right - 8;
   names.forEach((name, i) => {
     const low = observations.low[i], high = observations.high[i];
     const x = (v) => left + 8 + Math.min(Math.max((v - low) / (high - low || 1), 0), 1) * span;
-    const middle = (i + 0.5) * row, thick = Math.min(12, row * 0.5);
+    const middle = top + (i + 0.5) * row, thick = Math.min(12, row * 0.5);
     context.fillStyle = colour("--line");
     context.fillRect(left + 8, middle - 0.5, span, 1);
     const last = series.at(-1);
@@ -97,7 +97,7 @@ function bars(context, series, { data, observations }, { width, height }) {
     context.textAlign = "right";
     context.fillText(name, left, middle + 4, left - 8);
     context.fillStyle = colour("--soft");
-    context.fillText(inUnits(last.values[i], i, data), width - 4, middle + 4);
+    context.fillText(inUnits(last.values[i], i, data), width - 14, middle + 4);
     context.textAlign = "left";
   });
 }

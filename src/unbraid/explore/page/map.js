@@ -4,12 +4,19 @@ import { drawImage, drawVector } from "./drawing.js";
 
 const CLASSES = ["#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#eeca3b", "#9d755d", "#ff9da6", "#7f7f7f"];
 
+const SCALE = [[68, 58, 131], [49, 104, 142], [53, 150, 136], [122, 190, 105], [226, 196, 74]]; // from low to high
+
+function between(share) {
+  const at = Math.min(share * (SCALE.length - 1), SCALE.length - 1.001), k = Math.floor(at);
+  return `rgb(${SCALE[k].map((v, i) => Math.round(v + (at - k) * (SCALE[k + 1][i] - v))).join(" ")})`;
+}
+
 function colourOf(factor, value, low, high) {
   if (value === null) return "#9994";
   const share = (value - low) / (high - low || 1);
   if (factor.kind === "categorical") return CLASSES[value % CLASSES.length];
   if (factor.kind === "cyclic") return `hsl(${(360 * (value - low)) / (high - low + 1)} 46% 58%)`;
-  return `hsl(${250 - 205 * share} ${48 + 25 * share}% ${42 + 20 * share}%)`;
+  return between(share);
 }
 
 // What of another observation can be taken over: codes of a stage, of a group, or one alone.
@@ -130,7 +137,9 @@ export function buildMap(state, pictures) {
   colour.addEventListener("change", paint);
   state.on((what) => {
     if (what === "names") label();
-    if (what === "start") dots.forEach((dot, k) => dot.classList.toggle("chosen", state.start?.observation === k));
+    if (what !== "start") return;
+    dots.forEach((dot, k) => dot.classList.toggle("chosen", state.start?.observation === k));
+    svg.append(...svg.querySelectorAll(".chosen")); // last is on top
   });
   map.setAttribute("aria-label", `${observations.count} observations on a plane`);
   label();

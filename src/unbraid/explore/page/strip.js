@@ -51,7 +51,8 @@ export function buildStrip(state, ask) {
     const found = await frames(++turn);
     if (!found) return;
     paint(canvas, found, ...shape(LEAST));
-    const name = state.name(found.stage, found.index);
+    const of = found.stage === state.main ? "" : ` of ${state.stages[found.stage].method}`;
+    const name = state.name(found.stage, found.index) + of;
     byId("strip-title").textContent = `${name}, from ${round(found.low)} to ${round(found.high)}`;
     canvas.setAttribute("aria-label", `What changes as ${name} goes from ${round(found.low)} to ${round(found.high)}`);
   }
