@@ -227,6 +227,12 @@ class Run:
         write_pictures(self)
         return write_report(self.folder)
 
+    def explore(self) -> Any:
+        """The page with sliders as a widget for notebooks; `unbraid explore RUN` opens the same page in a browser."""
+        from unbraid.explore.widget import Explorer
+
+        return Explorer(self)
+
     def batches(
         self, rows: NDArray[np.int64], title: str, *, labels: bool = True, show: bool = True
     ) -> Iterator[tuple[Tensor, Tensor]]:

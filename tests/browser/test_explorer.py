@@ -14,8 +14,12 @@ from numpy.typing import NDArray
 from opener import CHROMIUM, Opener
 from PIL import Image
 
+from unbraid import methods
 from unbraid.batches import as_stored
+from unbraid.contract import small_images
 from unbraid.explore.builder import write_page
+from unbraid.explore.packing import PAGE
+from unbraid.fitting import fit
 from unbraid.run import Run
 
 pytest.importorskip("playwright.sync_api", reason="browser tests need playwright: make test-browser")
@@ -41,7 +45,7 @@ def codes(page: Page) -> list[list[float]]:
 
 def decoded(run: Run, values: list[list[float]]) -> list[NDArray[np.int64]]:
     """What torch makes of the codes, as bytes."""
-    groups = [{"z": torch.tensor([stage])} for stage in values]
+    groups = [{"z": torch.tensor([stage], dtype=torch.float32)} for stage in values]
     return [as_stored(made)[0].astype(int) for made in run.chain.decode(groups)]
 
 
@@ -246,3 +250,52 @@ def test_a_row_of_a_table_is_encoded(table_run: Run, open_page: Opener, tmp_path
     (tmp_path / "bad.csv").write_text("light,area\n250,31\n")
     page.set_input_files("#file", tmp_path / "bad.csv")
     page.wait_for_selector("#status:has-text('no column “height”')")
+
+
+@pytest.mark.parametrize(
+    ("configs", "sizes", "infers"),
+    [
+        ([methods.GaussianMixture(components=3), methods.MSFlow(width=0.02, transforms=2)], [3, 768], True),
+        ([methods.Controls(width=0.1), methods.MSGAN(width=0.1)], [2, 10], False),
+    ],
+    ids=["mixture and flow", "controls and GAN"],
+)
+def test_other_chains_open_too(
+    configs: list[methods.MethodConfig], sizes: list[int], infers: bool, open_page: Opener, tmp_path: Path
+) -> None:
+    run = fit(small_images(), configs, steps=3, out=tmp_path / "run", show=False)
+    write_page(run, tmp_path / "page.html")
+    page = open_page(tmp_path / "page.html")
+    after(page, lambda: page.click("#random"))
+    assert [len(stage) for stage in codes(page)] == sizes
+    assert page.locator("#choose").is_visible() is infers
+    groups = [{key: torch.tensor([stage], dtype=torch.float32)} for key, stage in zip("cz", codes(page), strict=True)]
+    made = as_stored(run.chain.decode(groups)[-1])[0].astype(int)
+    assert np.abs(pixels(page, "2") - made).max() <= 2
+
+
+def test_a_notebook_hears_what_is_done(chain_run: Run, open_page: Opener, tmp_path: Path) -> None:
+    pytest.importorskip("anywidget")
+    widget = chain_run.explore()
+    host = """<!doctype html><body data-shown><div id="cell"></div><script type="module">
+        %s
+        const values = {page: %s, height: 700, codes: [], names: {}};
+        window.values = values;
+        const model = {get: (name) => values[name], set: (name, v) => { values[name] = v; }, save_changes: () => {}};
+        render({model, el: document.getElementById('cell')});
+    </script>"""
+    source = (PAGE / "widget.js").read_text().replace("export default { render };", "")
+    (tmp_path / "host.html").write_text(host % (source, json.dumps(widget.page).replace("</", "<\\/")))
+    page = open_page(tmp_path / "host.html")
+    frame = page.frame_locator("iframe")
+    frame.locator("body[data-shown]").wait_for()
+    frame.locator('[data-code="1/z2"] .name').click()
+    page.keyboard.type("hue")
+    page.keyboard.press("Enter")
+    assert page.evaluate("values.names") == {"z2": "hue"}
+    assert [len(stage) for stage in page.evaluate("values.codes")] == [4, 3]
+    widget.names = page.evaluate("values.names")
+    try:
+        assert json.loads(widget.save_names().read_text()) == {"z2": "hue"}
+    finally:
+        (chain_run.folder / "names.json").unlink()

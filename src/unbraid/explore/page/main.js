@@ -140,6 +140,8 @@ function buildKeeping(state) {
     wait = setTimeout(() => location.replace(toHash(state)), 300);
   };
   state.on(keep);
+  if (parent !== window) // in a notebook's cell, which may want to know
+    state.on(() => parent.postMessage({ explorer: { codes: state.codes.map((c) => Array.from(c)), names: { ...state.names } } }, "*"));
   byId("copy-link").addEventListener("click", async () => {
     location.replace(toHash(state));
     try {
