@@ -134,6 +134,12 @@ class Run(RunDirectory):
         pictures.write_pictures(self)
         return write_report(self.folder)
 
+    def explore(self) -> Any:
+        """The page with sliders as a widget for notebooks; `unbraid explore RUN` opens the same page in a browser."""
+        from unbraid.explore.widget import Explorer  # needs the notebook extra
+
+        return Explorer(self)
+
 
 def fit(
     data: FactorData | str | Path,
