@@ -2,13 +2,19 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-browser lint bench clean
 
 demo: .venv/ready
 	$(BIN)/unbraid demo
 
 test: .venv/ready lint
 	OMP_NUM_THREADS=1 $(BIN)/pytest -q -n 2 --dist worksteal
+
+# The explorer in a real browser: Debian's Chromium (as root, apt brings it) driven by Playwright.
+test-browser: .venv/ready
+	command -v chromium > /dev/null || (apt-get -q update && apt-get -q install -y --no-install-recommends chromium)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
+	OMP_NUM_THREADS=1 $(BIN)/pytest -q tests/browser
 
 lint: .venv/ready
 	$(BIN)/ruff check src tests benchmarks

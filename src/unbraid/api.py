@@ -27,8 +27,9 @@ from unbraid.runs.directory import ENCODE_BATCH, ENCODED_ROWS, RunDirectory
 from unbraid.runs.fit import train_run
 from unbraid.runs.plan import Plan
 from unbraid.runs.records import check_environment
-from unbraid.training.batches import as_stored, mix
+from unbraid.training.batches import as_stored
 from unbraid.training.machine import Machine
+from unbraid.util.seeds import mix
 
 
 class Run(RunDirectory):
@@ -137,6 +138,12 @@ class Run(RunDirectory):
         if (self.folder / "metrics.json").exists() and not kept_scores(self):
             self.evaluate(show=False)  # what stands there is of other weights
         return write_report(self.folder)
+
+    def explore(self) -> Any:
+        """The page with sliders as a widget for notebooks; `unbraid explore RUN` opens the same page in a browser."""
+        from unbraid.explore.widget import Explorer  # needs the notebook extra
+
+        return Explorer(self)
 
 
 def fit(

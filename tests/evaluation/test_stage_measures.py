@@ -19,7 +19,7 @@ from unbraid.evaluation.identity import traversed_features
 from unbraid.evaluation.measure import MeasureOptions
 from unbraid.evaluation.pictures import write_pictures
 from unbraid.evaluation.reconstruction import outputs
-from unbraid.evaluation.table import steering_codes
+from unbraid.evaluation.table import steering_table
 from unbraid.methods.labelled.probe import FactorProbe
 from unbraid.metrics import downstream_by_stage, identity_change
 from unbraid.runs.chain import Chain
@@ -161,7 +161,7 @@ def test_what_a_run_does_not_allow_is_left_out_of_all_and_refused_by_name(chain_
 def test_a_student_is_scored_by_its_own_codes(tmp_path: Path) -> None:
     run = trained([methods.VAE(width=0.1, latents=2), methods.JacobianSupervision(width=0.1)], tmp_path)
     table = run.encode(show=False)
-    own = steering_codes(run, table)
+    own = steering_table(run, table).codes
     student: Any = run.stage(2)
     found = student.encode(run.observations(table.rows))["c"].mean.numpy()
     np.testing.assert_allclose(own, found, atol=1e-5)

@@ -18,7 +18,7 @@ from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Posterior,
 from unbraid.data import FactorData
 from unbraid.evaluation.evaluate import evaluate
 from unbraid.evaluation.measure import Measure, MeasureOptions
-from unbraid.metrics import Score
+from unbraid.metrics import Display, Score
 from unbraid.ops.gaussian import DiagonalGaussian
 from unbraid.runs.directory import RunDirectory
 from unbraid.util.files import read_json
@@ -56,11 +56,14 @@ class CentreModel(Method):
         return (Update("fit", self.loss, ("encoder",), self.config.adam, 16),)
 
 
+ABOUT = Display("Brightest code", "the greatest code of all", "higher")
+
+
 def brightest(run: RunDirectory, names: object, options: MeasureOptions, labels: bool) -> dict[str, Score]:
-    return {"brightest": Score(float(run.codes(show=False).codes.max()), None, {})}
+    return {"brightest": Score(float(run.codes(show=False).codes.max()), about=ABOUT)}
 
 
-BRIGHTEST = Measure(("brightest",), brightest, about={"title": "Brightest code", "better": "higher"})
+BRIGHTEST = Measure(("brightest",), brightest)
 
 
 def test_a_method_that_only_encodes_needs_nothing_but_its_class(squares: FactorData, tmp_path: Path) -> None:
@@ -80,14 +83,6 @@ def test_a_measure_of_runs_is_one_object(squares: FactorData, tmp_path: Path) ->
     assert "Brightest code" in run.report().read_text()
 
 
-METRIC = '''"""Mean."""
-from unbraid.metrics import Score
-
-
-def mean_code(codes, factors, *, seed=0, replicates=0):
-    """Mean of all codes."""
-    return Score(float(codes.mean()), None, {})
-'''
 DATA = '''"""Noise."""
 import numpy as np
 from unbraid.data.factor_data import FactorData

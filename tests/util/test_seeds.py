@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from unbraid.training import batches
 from unbraid.util import seeds
 
 
@@ -11,7 +10,6 @@ def test_seeds_are_what_they_were_in_the_first_runs() -> None:
     assert seeds.mix(3, "vae", 7, 0) == 1429381647598520
     assert [int(seeds.label_stream(seed).integers(1000)) for seed in (0, 1)] == [456, 827]
     assert int(seeds.stream(5, "rows").integers(1000)) == 436
-    assert batches.mix is seeds.mix
 
 
 def test_a_stream_is_numpy_seeded_by_mix() -> None:

@@ -38,20 +38,22 @@ def fit(words: Sequence[str]) -> None:
     from unbraid.api import fit as fit_run
     from unbraid.cli import options
     from unbraid.data.label_budget import LabelBudget
+    from unbraid.methods.recipes import Traits
 
     given = list(options.pairs(rest))
     stages = [methods.by_name(name) for name in known.method]
     own_options = list(vars(known))  # which may have been meant by a misspelt one
     chosen = [pair for pair in given if not pair[0].startswith("data.")]
-    configs = options.configure(stages, chosen, own_options, known.recipe)
+    options.configure(stages, chosen, own_options, known.recipe)  # what is misspelt is said before data are loaded
     arguments = options.data_arguments([(name[5:], text) for name, text in given if name.startswith("data.")])
     where = machine(known)
     steps = known.steps[0] if len(known.steps) == 1 else known.steps
     limited = known.labels is not None or known.label_factors is not None
     amount = "all" if known.labels is None else known.labels
+    loaded = data.load(known.data, **arguments)
     run = fit_run(
-        data.load(known.data, **arguments),
-        configs,
+        loaded,
+        options.configure(stages, chosen, own_options, known.recipe, Traits.of(loaded)),
         steps=steps,
         seed=known.seed,
         labels=LabelBudget(amount, tuple(known.label_factors or ())) if limited else None,

@@ -12,6 +12,8 @@ from unbraid.cli.console import complain, first_line, out
 from unbraid.cli.data import data
 from unbraid.cli.demo import demo
 from unbraid.cli.evaluate import evaluate
+from unbraid.cli.explore import explore
+from unbraid.cli.export import export
 from unbraid.cli.fit import fit
 from unbraid.cli.methods import methods
 from unbraid.cli.metrics import metrics
@@ -26,6 +28,8 @@ COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {
     "fit": fit,
     "evaluate": evaluate,
     "report": report,
+    "explore": explore,
+    "export": export,
     "data": data,
     "reproduce": reproduce,
     "methods": methods,

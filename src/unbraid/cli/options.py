@@ -12,7 +12,7 @@ from unbraid.util.schema import check_bounds, from_json, label, parse, to_json, 
 
 if TYPE_CHECKING:
     from unbraid.core import MethodConfig
-    from unbraid.methods.recipes import Recipe
+    from unbraid.methods.recipes import Recipe, Traits
 
 
 def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -48,6 +48,7 @@ def configure(
     given: Sequence[tuple[str, str]],
     also: Sequence[str] = (),
     recipe: Recipe = "paper",
+    data: Traits | None = None,
 ) -> list[MethodConfig]:
     """The configurations of all stages. An option goes to every stage that has it; `2.name` to the second only.
 
@@ -56,13 +57,14 @@ def configure(
         given: names and values as typed.
         also: options of the command itself, one of which a misspelt name may have meant.
         recipe: where the values of options that were not given come from.
+        data: what such a recipe looks at; left out, colour images.
 
     Returns:
         A configuration for each stage, with defaults where nothing was given.
     """
     from unbraid.methods import recipes
 
-    values = [to_json(recipes.start(stage, recipe)) for stage in stages]
+    values = [to_json(recipes.start(stage, recipe, data or recipes.IMAGE)) for stage in stages]
     for name, text in given:
         number, dot, rest = name.partition(".")
         named = number.isdigit() and bool(dot)

@@ -9,12 +9,12 @@ from typing import Any
 from unbraid.errors import InputError
 
 
-def need(module: str, path: Path) -> Any:
-    """Import a module of the `data` extra that reading a file needs.
+def need(module: str, path: Path | None = None) -> Any:
+    """Import a module of the `data` extra.
 
     Args:
         module: the module's name; its first part is the package that must be installed.
-        path: the file that is to be read, for the message.
+        path: the file that is to be read, if any, for the message.
 
     Returns:
         The module, or an `InputError` that says how to install it.
@@ -27,4 +27,5 @@ def need(module: str, path: Path) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.split(".")[0]
-        raise InputError(f"reading {str(path)!r} needs {package}: pip install 'unbraid[data]'.") from error
+        what = "this" if path is None else f"reading {str(path)!r}"
+        raise InputError(f"{what} needs {package}: pip install 'unbraid[data]'.") from error

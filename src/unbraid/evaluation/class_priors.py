@@ -18,7 +18,8 @@ from unbraid.ops.gaussian import log_prob
 from unbraid.ops.mixture import bhattacharyya
 from unbraid.runs.codes import choose_rows
 from unbraid.runs.directory import RunDirectory
-from unbraid.training.batches import as_stored, mix
+from unbraid.training.batches import as_stored
+from unbraid.util.seeds import mix
 
 CONTENTS, STYLES = 4, 6
 # Among so many observations, chosen at random, one of each class is looked for.

@@ -16,7 +16,7 @@ from unbraid.metrics import Score
 from unbraid.runs.chain import Chain, drawn_codes, drawn_z, flat, has_learned_prior, means, with_earlier_codes
 from unbraid.runs.codes import choose_rows
 from unbraid.runs.directory import RunDirectory
-from unbraid.training.batches import mix
+from unbraid.util.seeds import mix
 
 ROWS = 10_000
 

@@ -16,11 +16,11 @@ from unbraid.runs.directory import RunDirectory
 
 def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
     """Accuracy of a probe that reads the factors off C (stage 1), Z (all later stages) and both."""
-    table = run.codes(labels=labels, show=options.show)
-    z = np.concatenate([table.arrays[f"stage-{number}/codes"] for number in encoded_later(run)], axis=1)
-    kinds = [str(kind) for kind in table.arrays["factor_kinds"]]
+    encoded = run.codes(labels=labels, show=options.show)
+    table = encoded.table()
+    z = np.concatenate([encoded.table(number).codes for number in encoded_later(run)], axis=1)
     found = metrics.downstream_by_stage(
-        table.codes, z, table.factors, kinds=kinds, names=table.factor_names, seed=run.plan.seed
+        table.codes, z, table.factors, kinds=table.kinds, names=table.names, seed=run.plan.seed
     )
     return {f"downstream_by_stage/{name}": score for name, score in found.items()}
 

@@ -80,7 +80,7 @@ def scored(run: RunDirectory, measure: Measure, names: Sequence[str], options: M
             found = {name: failure(error, run.plan.seed) for name in names}
         say_failures(found)
         for key, score in found.items():
-            entries[str(replace(MetricKey.parse(key), labels=labels))] = entry(score, measure)
+            entries[str(replace(MetricKey.parse(key), labels=labels))] = score.to_json()
     return entries
 
 
@@ -89,11 +89,6 @@ def say_failures(scores: Mapping[str, Score]) -> None:
     for name, score in scores.items():
         if "error" in score.details:
             _log.warning("%s could not be computed: %s", name, score.details["error"])
-
-
-def entry(score: Score, measure: Measure) -> dict[str, Any]:
-    """A score as metrics.json holds it."""
-    return score.to_json() | ({} if measure.about is None else {"about": dict(measure.about)})
 
 
 def chosen_names(

@@ -14,12 +14,13 @@ from scipy.linalg import qr
 from unbraid.core import HasConditionalPrior
 from unbraid.errors import InputError
 from unbraid.evaluation.measure import Measure, MeasureOptions
-from unbraid.metrics import Score
+from unbraid.metrics import Display, Score
 from unbraid.runs.directory import RunDirectory
 
 # What a network computes in single precision is not more exact than this.
 TOLERANCE = 1e-5
 MOST_POINTS = 10_000
+ABOUT = Display("Condition (iv)", "condition number of the prior’s matrix L", "lower", (1.0, None))
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, la
     """Condition (iv) for the prior of stage 1: the condition number of L, and whether L has full rank."""
     found = identifiability(run)
     details = {"holds": found.holds, **dataclasses.asdict(found)}
-    return {"identifiability": Score(found.condition_number, None, details)}
+    return {"identifiability": Score(found.condition_number, None, details, ABOUT)}
 
 
 def refusal(run: RunDirectory, name: str) -> str | None:

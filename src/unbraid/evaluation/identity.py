@@ -19,8 +19,9 @@ from unbraid.evaluation.measure import Measure, MeasureOptions
 from unbraid.metrics import Score
 from unbraid.runs.chain import Chain, Codes, draws_of, priors
 from unbraid.runs.directory import RunDirectory
-from unbraid.training.batches import as_stored, mix
+from unbraid.training.batches import as_stored
 from unbraid.util.progress import Steps
+from unbraid.util.seeds import mix
 
 POSES = 16
 BATCH = 256

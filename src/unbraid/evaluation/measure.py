@@ -48,5 +48,3 @@ class Measure:
     is_current: Callable[[Mapping[str, Any], MeasureOptions], bool] = lambda score, options: True
     # Whether it is computed whenever the run allows it, because it takes no time.
     is_free: bool = False
-    # How pages show scores that no metric of `unbraid.metrics` describes: {"title": …, "better": "higher", …}.
-    about: Mapping[str, Any] | None = None

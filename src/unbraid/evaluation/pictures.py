@@ -14,12 +14,14 @@ from torch import Tensor
 from unbraid.core import Decodes, HasClasses
 from unbraid.evaluation.class_priors import class_pictures
 from unbraid.evaluation.evaluate import works_without_labels
+from unbraid.metrics import stage_prefix
 from unbraid.runs.chain import Chain, Codes, drawn_codes, flat, has_learned_prior, means, unflat
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.products import kept_arrays
-from unbraid.training.batches import as_stored, mix
+from unbraid.training.batches import as_stored
 from unbraid.util.files import write_arrays
+from unbraid.util.seeds import mix
 
 ORIGINALS, STEPS = 10, 9
 # Codes are moved at least this far to both sides, so that an unused one is seen to do nothing.
@@ -76,7 +78,7 @@ def drawn_detail(chain: Chain, x: Tensor, labels: Tensor) -> Tensor:
 
 def code_ranges(table: CodeTable, stage: int, steps: int) -> NDArray[np.float32]:
     """The values that each code of a stage takes in its traversal, [code, step]: where 98 % of the data lie."""
-    prefix = "" if stage == 1 else f"stage-{stage}/"
+    prefix = stage_prefix(stage)
     low, high = np.quantile(table.arrays[f"{prefix}codes"], [0.01, 0.99], axis=0)
     low, high = np.minimum(low, -LEAST_RANGE), np.maximum(high, LEAST_RANGE)
     if f"{prefix}bounds" in table.arrays:  # older tables have none

@@ -17,7 +17,8 @@ from unbraid.metrics.keys import MetricKey
 from unbraid.runs.chain import Chain
 from unbraid.runs.codes import choose_rows
 from unbraid.runs.directory import RunDirectory
-from unbraid.training.batches import as_stored, mix
+from unbraid.training.batches import as_stored
+from unbraid.util.seeds import mix
 
 ROWS = 10_000
 

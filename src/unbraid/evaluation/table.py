@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -12,12 +13,12 @@ from unbraid import metrics
 from unbraid.core import HasLikelihood
 from unbraid.errors import InputError
 from unbraid.evaluation.measure import Measure, MeasureOptions
-from unbraid.metrics import Score
+from unbraid.metrics import Score, Table
 from unbraid.metrics.suite import failure
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
-from unbraid.training.batches import mix
 from unbraid.util.progress import Steps
+from unbraid.util.seeds import mix
 
 NEEDS_NO_FACTORS = ("codes", "means, log-variances")
 # With one factor these are 1 for any code that varies, or not defined.
@@ -26,25 +27,20 @@ TELL_FACTORS_APART = ("factor_score", "beta_score", "z_diff", "dci", "modularity
 
 def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
     """Metrics of codes and factors, from one encoding of the data."""
-    table = run.codes(labels=labels, show=options.show)
+    found = run.codes(labels=labels, show=options.show)
     scores: dict[str, Score] = {}
     if "elbo_terms" in names:
-        losses = row_losses(run, table.rows, options.show)
-        log_var = table.arrays["log_var"]
+        losses = row_losses(run, found.rows, options.show)
+        log_var = found.arrays["log_var"]
         try:
-            terms = metrics.elbo_terms(table.codes, log_var, seed=run.plan.seed, reconstruction=losses)
+            terms = metrics.elbo_terms(found.codes, log_var, seed=run.plan.seed, reconstruction=losses)
             scores |= {f"elbo_terms/{term}": score for term, score in terms.items()}
         except Exception as error:  # the other metrics' values are not lost
             scores["elbo_terms"] = failure(error, run.plan.seed)
     with Steps("metrics", len(names), show=options.show) as bar:
         scores |= metrics.suite(
-            steering_codes(run, table),
-            table.factors if table.factor_names else None,
+            steering_table(run, found),
             metrics=[name for name in names if name != "elbo_terms"],
-            kinds=[str(kind) for kind in table.arrays["factor_kinds"]],
-            names=table.factor_names,
-            sizes=[float(size) for size in table.arrays["factor_sizes"]],
-            log_vars=None if replaces_codes(run) else table.arrays.get("log_var"),
             seed=run.plan.seed,
             progress=show_metric(bar),
         )
@@ -67,12 +63,14 @@ def refusal(run: RunDirectory, name: str) -> str | None:
     return None
 
 
-def steering_codes(run: RunDirectory, table: CodeTable) -> NDArray[np.float32]:
+def steering_table(run: RunDirectory, found: CodeTable) -> Table:
     """The codes that the model is steered by: stage 1's, or what a last stage has in their place (c, then its z)."""
+    table = found.table()
     if not replaces_codes(run):
-        return table.codes
-    own: NDArray[np.float32] = table.arrays[f"stage-{len(run.plan.stages)}/codes"]
-    return own[:, : table.codes.shape[1]]
+        return table
+    own = found.table(len(run.plan.stages))
+    count = table.codes.shape[1]
+    return replace(own, codes=own.codes[:, :count], columns=own.columns[:count], log_vars=None, information=None)
 
 
 def replaces_codes(run: RunDirectory) -> bool:

@@ -58,7 +58,7 @@ def elbo_terms(
         A score for each term and for their sum, `kl`, whose `details["per_latent"]` has each latent's part.
 
     Reference:
-        Chen et al. 2018, eq. 2.
+        Chen et al. 2018, eq. 3.
 
     Example:
         >>> import numpy as np
@@ -190,7 +190,7 @@ register(
         needs=POSTERIOR,
         better="neither",
         range=(None, None),
-        reference="Chen et al. 2018, eq. 2",
+        reference="Chen et al. 2018, eq. 3",
         parts={
             "index_code_mi": Display("Index-code information", "first part of the KL, nats", "neither", (0.0, None)),
             "total_correlation": Display("TC of q(z)", "second part of the KL, nats", "lower", (0.0, None)),

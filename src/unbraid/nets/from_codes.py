@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from unbraid.errors import InputError
 from unbraid.nets.adain import Styles, adain, halvings
 from unbraid.nets.stacks import VECTOR_UNITS, scaled, upsampling
 
@@ -44,6 +45,12 @@ class DecoderFromCodes(nn.Module):
             sites = [units] * 2
         else:
             maps = halvings(shape)[::-1]  # from the smallest map up to the image
+            least = 3 if concatenate else 5  # below, no map between the smallest and the image is left for z to style
+            if min(shape[1:]) < least:
+                raise InputError(
+                    f"images of {shape[1]}×{shape[2]} are too small for a decoder that starts from codes: "
+                    f"it needs {least}×{least} or more."
+                )
             channels = [scaled(64 * 2**step, width) for step in range(len(maps) - 1)][::-1]
             lowest = (channels[0], *maps[0])
             self.start = nn.Sequential(nn.Linear(inputs, prod(lowest)), nn.ReLU(), nn.Unflatten(1, lowest))

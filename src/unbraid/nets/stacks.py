@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from unbraid.errors import InputError
 from unbraid.nets import signals
+from unbraid.nets.broadcast import CHANNELS, broadcast_decoder
 
-NetworkName = Literal["auto", "conv", "conv-bn", "conv-celeba", "conv-mnist", "mlp", "conv1d"]
+NetworkName = Literal["auto", "conv", "conv-bn", "conv-celeba", "conv-mnist", "broadcast", "mlp", "conv1d"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ CONV_STACKS = {
     "conv-celeba": ConvStack((64, 128, 128, 256), 512, batch_norm=True),
     # Dupont 2018; Hajimiri et al. 2021, table 3: MNIST at 32×32.
     "conv-mnist": ConvStack((32, 64, 64), 256, batch_norm=False, upward=(64, 32, 32)),
+    # Encodes like `conv`; decodes from a grid of coordinates (Watters et al. 2019).
+    "broadcast": ConvStack((32, 32, 64, 64), 256, batch_norm=False),
 }
 # Chen et al. 2018, appendix H.1: the fully connected nets for dSprites. MS-VAE, appendix C: 400 units for traces.
 IMAGE_UNITS, VECTOR_UNITS = 1200, 400
@@ -100,6 +103,8 @@ def decoder(inputs: int, shape: tuple[int, ...], *, network: NetworkName = "auto
     if chosen == "conv1d":
         hidden = scaled(signals.HIDDEN, width)
         return signals.signal_decoder(inputs, shape[0], hidden, signal_channels(shape[0], width))
+    if chosen == "broadcast":
+        return broadcast_decoder(inputs, shape, scaled(CHANNELS, width))
     stack = CONV_STACKS[chosen]
     maps = map_sizes(shape)[::-1]  # from the smallest map up to the image
     upward = widths(stack, len(maps) - 1, width)[::-1]

@@ -15,10 +15,11 @@ from unbraid.errors import InputError
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.products import checked_array
 from unbraid.training import checkpoint
-from unbraid.training.batches import as_stored, mix
+from unbraid.training.batches import as_stored
 from unbraid.util.arrays import growing_array
 from unbraid.util.files import file_digest, write_json
 from unbraid.util.progress import Steps
+from unbraid.util.seeds import mix
 
 BATCH = 256
 Layout = tuple[tuple[int, ...], np.dtype[Any]]  # shape and type of an array

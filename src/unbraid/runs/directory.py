@@ -21,7 +21,7 @@ from unbraid.data.spec import DataSpec
 from unbraid.errors import InputError
 from unbraid.runs import label_access
 from unbraid.runs.chain import Chain, flat, means
-from unbraid.runs.codes import CodeTable, choose_rows, code_table, encode_batches, factor_columns
+from unbraid.runs.codes import CodeTable, choose_rows, encode_batches, factor_columns
 from unbraid.runs.plan import FORMAT, Plan
 from unbraid.runs.products import checked_weights, kept_codes
 from unbraid.runs.records import read_config, read_stage
@@ -281,15 +281,15 @@ class RunDirectory:
         path = self.folder / ("codes.npz" if labels else "codes-without-labels.npz")
         kept = kept_codes(path, self.is_current)
         if kept is not None and np.array_equal(kept["rows"], chosen):
-            return code_table(kept)
+            return CodeTable(kept)
         arrays = encode_batches(self.chain, self.batches(chosen, "encoding", labels=labels, show=show))
         arrays |= {"rows": chosen, "key": np.array(self.key)} | factor_columns(
             self.data.factors[chosen], self.data.factor_info
         )
         write_arrays(path, arrays)
-        return code_table(arrays)
+        return CodeTable(arrays)
 
     def codes_of(self, x: NDArray[Any], labels: NDArray[Any] | None = None) -> CodeTable:
         """The codes of observations that are not of the data set, with what is known of their labels."""
         arrays = encode_batches(self.chain, self.new_batches(x, labels))
-        return code_table(arrays | {"rows": np.arange(len(x))} | factor_columns(np.zeros((len(x), 0)), ()))
+        return CodeTable(arrays | {"rows": np.arange(len(x))} | factor_columns(np.zeros((len(x), 0)), ()))

@@ -152,7 +152,7 @@ def write_record(run: RunDirectory, number: int, **facts: Any) -> None:
     config, steps = run.plan.stages[number - 1]
     record = {"key": run.plan.key(number)} | methods.describe(config) | {"steps": steps, "seed": run.plan.seed}
     source = run.training_data(number)
-    record |= {"title": getattr(config, "title", config.name), "spec": to_json(source.spec)}
+    record |= {"title": config.title, "spec": to_json(source.spec)}
     record |= {"labels": label_access.labels_read(run.plan, number, source), "reused_from": None}
     record |= {} if config.reconstructs else {"reconstructs": False}
     write_json(run.stage_folder(number) / "stage.json", record | facts)

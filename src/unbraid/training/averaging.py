@@ -42,6 +42,8 @@ class WeightAverage:
         """Put the average into the method for as long as the context lasts."""
         last = [parameter.clone() for parameter in self.live]
         self.put_in_place()
-        yield
-        if self.weights:
-            torch._foreach_copy_(self.live, last)
+        try:
+            yield
+        finally:
+            if self.weights:
+                torch._foreach_copy_(self.live, last)

@@ -18,7 +18,7 @@ from unbraid.data.factor_data import Factor, FactorData
 from unbraid.data.label_budget import labelled_rows, shares
 from unbraid.data.scaled import ScaledBytes
 from unbraid.errors import InputError
-from unbraid.util.seeds import mix as mix
+from unbraid.util.seeds import mix
 
 
 def as_network_input(observations: Tensor, device: torch.device) -> Tensor:
@@ -154,14 +154,22 @@ class BatchSource:
         for rows in torch.arange(self.size).split(batch_size):
             yield as_network_input(_pick(self.x, rows), self.device)
 
-    def some_rows_with_y(self, most: int, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """At most so many of the rows that are trained on, chosen by the seed, each with its first y."""
-        assert self.y is not None, "only later stages have y"
+    def some_rows(self, most: int, purpose: str) -> Tensor:
+        """At most so many of the rows that are trained on, chosen by the seed: the same for every process."""
         rows = self.rows["train"]
-        if len(rows) > most:
-            generator = torch.Generator().manual_seed(mix(self.seed, "some rows"))
-            rows = rows[torch.randperm(len(rows), generator=generator)[:most].sort().values]
-        for part in rows.split(batch_size):
+        if len(rows) <= most:
+            return rows
+        generator = torch.Generator().manual_seed(mix(self.seed, purpose))
+        return rows[torch.randperm(len(rows), generator=generator)[:most].sort().values]
+
+    def some_observations(self, most: int, purpose: str) -> Tensor:
+        """Observations of some of the rows that are trained on."""
+        return as_network_input(_pick(self.x, self.some_rows(most, purpose)), self.device)
+
+    def some_rows_with_y(self, most: int, batch_size: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """Some of the rows that are trained on, batch by batch, each with its first y."""
+        assert self.y is not None, "only later stages have y"
+        for part in self.some_rows(most, "some rows").split(batch_size):
             yield as_network_input(_pick(self.x, part), self.device), as_network_input(_pick(self.y, part), self.device)
 
     def _index(self, update: str, stream: str, batch_size: int, draw: int) -> Tensor:

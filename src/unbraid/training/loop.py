@@ -18,7 +18,7 @@ import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
-from unbraid.core import LearnsPrior, Method, MethodConfig, Prepares, Terms, Update, build_method
+from unbraid.core import Adjusts, LearnsPrior, Method, MethodConfig, Prepares, Terms, Update, build_method
 from unbraid.errors import InputError, Interrupted
 from unbraid.training import checkpoint
 from unbraid.training.averaging import WeightAverage
@@ -31,6 +31,7 @@ from unbraid.util.seeds import mix
 
 PREPARE_BATCH = 1024
 PRIOR_BATCH = 256
+ADJUST_ROWS = 2_000
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,10 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
         stop_requests(single=fabric.world_size == 1) as stop,
     ):
         saved = time.monotonic()
+        adjusting = method if isinstance(method, Adjusts) else None
         for step in range(start, job.steps):
+            if adjusting is not None and adjusting.adjusts(step, job.steps):
+                adjusting.adjust(source.some_observations(ADJUST_ROWS, f"adjust {step}"))
             for optimizer in optimizers:
                 optimizer.set_learning_rate(step, job.steps)
             logged = (step + 1) % log_interval(job.steps) == 0 or step == 0

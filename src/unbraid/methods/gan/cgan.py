@@ -94,7 +94,7 @@ class CGANModel(Method):
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """c as it is given and the prior of z."""
-        known = self.prior(len(x))
+        known = self.prior(x.shape[0])
         return known if labels is None else known | {"c": self.inputs.given(labels)}
 
     def prior(self, n: int) -> dict[str, Posterior]:

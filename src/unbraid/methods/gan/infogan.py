@@ -130,7 +130,7 @@ class InfoGANModel(Method):
 
     def decode(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """What the generator makes of the codes with its noise at zero."""
-        return self.make(codes["z"], codes["z"].new_zeros(len(codes["z"]), self.config.noise))
+        return self.make(codes["z"], codes["z"].new_zeros(codes["z"].shape[0], self.config.noise))
 
     def prior(self, n: int) -> dict[str, Posterior]:
         """Codes uniform on [−1, 1]."""

@@ -68,5 +68,5 @@ def labels_or_mean(method: ConditionalVAE, x: Tensor, labels: Tensor | None) -> 
         u, [b, value].
     """
     if labels is None:
-        return method.observed.mean.expand(len(x), -1)
+        return method.observed.mean.expand(x.shape[0], -1)
     return method.observed(labels)  # type: ignore[no-any-return]

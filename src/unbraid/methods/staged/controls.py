@@ -93,7 +93,7 @@ class ControlsModel(Method):
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """The controls as they are given, under the key `c`."""
         if labels is None:
-            return self.prior(len(x))
+            return self.prior(x.shape[0])
         return {"c": self.inputs.given(labels)}
 
     def prior(self, n: int) -> dict[str, Posterior]:

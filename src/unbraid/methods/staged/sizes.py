@@ -1,4 +1,4 @@
-"""Models of a given size: β-TCVAE-L, Big-β-TCVAE and Big-VAE (MS-VAE, §4.1 and appendix H).
+"""Models of a given size: β-TCVAE-L, Big-β-TCVAE and Big-VAE (MS-VAE, §4 and appendix H).
 
 A comparison with a two-stage model is fair if the single-stage one has as many latents, or as many parameters. The
 match is computed from the models themselves and can be printed.

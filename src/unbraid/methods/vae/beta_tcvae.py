@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 
 from unbraid.core import Batch, DataSpec, Terms, Update
+from unbraid.methods.vae.alignment import is_turn, turn_codes
 from unbraid.methods.vae.gaussian import GaussianConfig, GaussianVAE
 from unbraid.ops.gaussian import DiagonalGaussian, standard_log_prob
 from unbraid.ops.total_correlation import Estimator, decompose
-from unbraid.util.schema import option
+from unbraid.util.schema import later_option, option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,7 @@ class BetaTCVAE(GaussianConfig):
     alpha: float = option(1.0, "weight of the index-code mutual information", least=0)
     gamma: float = option(1.0, "weight of the dimension-wise KL", least=0)
     estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
+    turns: int = later_option(0, "how often, evenly over training, codes are rotated towards independence", least=0)
 
     def build(self, data: DataSpec) -> BetaTCVAEModel:
         """The untrained model."""
@@ -73,6 +75,14 @@ class BetaTCVAEModel(GaussianVAE):
     def decompose(self, q: DiagonalGaussian, z: Tensor, estimator: Estimator) -> tuple[Tensor, Tensor, Tensor]:
         """The three terms of eq. 3: index-code mutual information, total correlation, dimension-wise KL."""
         return decompose(q, z, standard_log_prob(z).sum(1), self.data.size, estimator)
+
+    def adjusts(self, step: int, steps: int) -> bool:
+        """Whether the codes are turned before this step."""
+        return is_turn(step, steps, self.config.turns)
+
+    def adjust(self, x: Tensor) -> None:
+        """Turn the codes to where their total correlation is least."""
+        turn_codes(self.encoder, self.decoder, self.resolution.down(x))
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unbraid import metrics
 from unbraid.api import Run
 from unbraid.evaluation import inception, reconstruction
-from unbraid.evaluation.table import steering_codes
+from unbraid.evaluation.table import steering_table
 from unbraid.methods.staged.sizes import latents
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import runs as figures
@@ -113,7 +113,7 @@ def downstream(run: Run, name: str, factor: str | None = None) -> float:
 
 def mig(run: Run) -> float:
     """MIG of c, the codes that the model is steered by: stage 1's, or what a student has made of them."""
-    return figures.mig(run, codes=steering_codes(run, run.encode(show=False)))
+    return figures.mig(run, codes=steering_table(run, run.encode(show=False)).codes)
 
 
 def errors() -> Measures:

@@ -16,8 +16,9 @@ from unbraid.methods.staged.control_inputs import ControlInputs
 from unbraid.papers.measures import chains, identity
 from unbraid.runs.chain import Codes, draws_of, priors
 from unbraid.runs.codes import choose_rows
-from unbraid.training.batches import as_stored, mix
+from unbraid.training.batches import as_stored
 from unbraid.training.log import read_log
+from unbraid.util.seeds import mix
 
 POSE, IDENTITY = ("azimuth", "elevation"), "object"
 Features = Callable[[Run, str], NDArray[np.float32]]  # of a run and the factor that is the identity

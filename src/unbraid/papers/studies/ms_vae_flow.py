@@ -25,8 +25,9 @@ from unbraid.methods.staged.ms_flow import MSFlowModel, log_density
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import chains
 from unbraid.papers.study import Finished, Scale, Study, Trial
-from unbraid.training.batches import as_network_input, as_stored, mix
+from unbraid.training.batches import as_network_input, as_stored
 from unbraid.training.log import read_log
+from unbraid.util.seeds import mix
 
 BATCH = 250
 POINTS = (0.125, 0.25, 0.5)  # of training, for held-out densities on the way
