@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-browser lint bench clean
+.PHONY: demo test test-browser faults lint bench clean
 
 demo: .venv/ready
 	$(BIN)/unbraid demo
@@ -15,6 +15,10 @@ test-browser: .venv/ready
 	command -v chromium > /dev/null || (apt-get -q update && apt-get -q install -y --no-install-recommends chromium)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
 	OMP_NUM_THREADS=1 $(BIN)/pytest -q tests/browser
+
+# Breaks runs on purpose, at every point where they change their folder: some ten minutes.
+faults: .venv/ready
+	OMP_NUM_THREADS=1 UNBRAID_KILL_EVERY=1 $(BIN)/pytest -q tests/faults
 
 lint: .venv/ready
 	$(BIN)/ruff check src tests benchmarks

@@ -117,6 +117,9 @@ def test_a_changed_checkpoint_is_not_taken_up(tmp_path: Path) -> None:
 
     write_tensors(tmp_path / "x.safetensors", {"a": torch.arange(9.0), "n": torch.tensor(3)}, {"key": "k"})
     assert read_tensors(tmp_path / "x.safetensors")[0]["a"].tolist() == list(range(9))
+    odd = {"one": torch.ones(1, 2)[:, :1], "none": torch.empty(3, 0), "half": torch.ones(3, dtype=torch.bfloat16)}
+    write_tensors(tmp_path / "odd.safetensors", odd, {})
+    assert set(read_tensors(tmp_path / "odd.safetensors")[0]) == set(odd)
     flip(tmp_path / "x.safetensors", 0.95)
     with pytest.raises(InputError, match="its content is not what was written"):
         read_tensors(tmp_path / "x.safetensors")
