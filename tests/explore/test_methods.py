@@ -10,7 +10,7 @@ from torch import nn
 
 from small_methods import SMALL
 from unbraid import methods
-from unbraid.core import Method, MethodConfig
+from unbraid.core import Method, MethodConfig, build_method
 from unbraid.explore.graphs import Decoder, Encoder, Example, StageGraphs, examples, stage_graphs
 from unbraid.explore.onnx_files import largest_difference
 from unbraid.runs.chain import Chain
@@ -35,7 +35,7 @@ class Exported(NamedTuple):
 def untrained(config: MethodConfig) -> Method:
     """The method with weights as a trained one may have: none is zero or one."""
     torch.manual_seed(3)
-    stage = config.build(training_data(config, IMAGES).spec)
+    stage = build_method(config, training_data(config, IMAGES).spec)
     for part in stage.modules():
         if isinstance(part, nn.BatchNorm1d | nn.BatchNorm2d):
             for name, low in (("running_mean", -0.5), ("running_var", 0.5), ("weight", 0.5), ("bias", -0.5)):
