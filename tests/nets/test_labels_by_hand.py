@@ -47,3 +47,14 @@ def test_parted_vae_names_the_factor_that_has_one_value() -> None:
     spec = DataSpec((1, 16, 16), 10, factors, ((0, 2), (0, 0), (0, 1)), labelled=5, shares=((), (), ()))
     with pytest.raises(InputError, match="'second' has one value"):
         methods.PartedVAE(width=0.02).build(spec)
+
+
+def test_controls_of_a_narrow_range_and_of_a_circle_without_steps() -> None:
+    """A mass between 2 and 2.5 fills [−1, 1]; an angle that is not counted has period 1; between classes is a mixture."""
+    factors = (Factor("mass", 0, "continuous"), Factor("angle", 0, "cyclic"), Factor("kind", 3, "categorical"))
+    spec = DataSpec((1, 16, 16), 10, factors, ranges=((2.0, 2.5), (0.0, 1.0), (0.0, 2.0)), labelled=10)
+    inputs = methods.Controls(width=0.02).build(spec).inputs
+    found = inputs(torch.tensor([[2.5, 0.25, 1.0], [2.125, 0.5, 0.25]]))
+    expected = torch.tensor([[1.0, 1.0, 0.0, 0.0, 1.0, 0.0], [-0.5, 0.0, -1.0, 0.75, 0.25, 0.0]])
+    torch.testing.assert_close(found, expected, atol=1e-6, rtol=0)
+    assert inputs.features == 6
