@@ -50,7 +50,7 @@ def test_parted_vae_names_the_factor_that_has_one_value() -> None:
 
 
 def test_controls_of_a_narrow_range_and_of_a_circle_without_steps() -> None:
-    """A mass between 2 and 2.5 fills [−1, 1]; an angle that is not counted has period 1; between classes is a mixture."""
+    """A mass between 2 and 2.5 fills [−1, 1]; an angle that is not counted has period 1; classes mix between."""
     factors = (Factor("mass", 0, "continuous"), Factor("angle", 0, "cyclic"), Factor("kind", 3, "categorical"))
     spec = DataSpec((1, 16, 16), 10, factors, ranges=((2.0, 2.5), (0.0, 1.0), (0.0, 2.0)), labelled=10)
     inputs = methods.Controls(width=0.02).build(spec).inputs
