@@ -139,6 +139,7 @@ def test_what_a_method_declares(config) -> None:
     found |= {name for name in (READS, "uses_codes", "replaces_codes") if getattr(method, name)}
     found |= ({PRIOR} if not method.standard_prior else set()) | ({DRAWS} if not method.reconstructs else set())
     assert found == DECLARED.get(config.name, set())
+    assert method.uses_codes == chosen.uses_codes
 
 
 @pytest.mark.parametrize(("content", "uses"), [("y", False), ("codes", True), ("codes+z", True)])
