@@ -110,9 +110,6 @@ CASES: list[Case] = [
     ("Expand", [normal(3, 1), numbers(2, 1, 4)], {}, 1),
     ("ConstantOfShape", [numbers(2, 3)], {"value": numpy_helper.from_array(np.array([2.5], np.float32))}, 1),
     ("Shape", [normal(3, 4, 5)], {"start": 1}, 1),
-    ("DepthToSpace", [normal(2, 12, 3, 5)], {"blocksize": 2}, 1),
-    ("DepthToSpace", [normal(2, 18, 2, 3)], {"blocksize": 3, "mode": "CRD"}, 1),
-    ("SpaceToDepth", [normal(2, 3, 4, 6)], {"blocksize": 2}, 1),
 ]
 
 

@@ -140,20 +140,6 @@ function expand([a, shape]) {
   return [{ dims, data: out }];
 }
 
-// Channels become places: b·b of them a square of b by b pixels.
-function depthToSpace([a], { blocksize: b, mode = "DCR" }) {
-  const [n, c, h, w] = a.dims, d = c / (b * b);
-  const [apart, order] = mode === "CRD" ? [[n, d, b, b, h, w], [0, 1, 4, 2, 5, 3]] : [[n, b, b, d, h, w], [0, 3, 4, 1, 5, 2]];
-  const [moved] = transpose([{ dims: apart, data: a.data }], { perm: order });
-  return [{ dims: [n, d, h * b, w * b], data: moved.data }];
-}
-
-function spaceToDepth([a], { blocksize: b }) {
-  const [n, c, h, w] = a.dims;
-  const [moved] = transpose([{ dims: [n, c, h / b, b, w / b, b], data: a.data }], { perm: [0, 3, 5, 1, 2, 4] });
-  return [{ dims: [n, c * b * b, h / b, w / b], data: moved.data }];
-}
-
 function constantOfShape([shape], { value }) {
   const filled = value || { data: new Float32Array(1) };
   const dims = [...shape.data];
@@ -174,7 +160,5 @@ export const SHAPES = {
   ScatterND: scatterND,
   Expand: expand,
   ConstantOfShape: constantOfShape,
-  DepthToSpace: depthToSpace,
-  SpaceToDepth: spaceToDepth,
   Shape: ([a], { start = 0, end }) => [whole(a.dims.slice(start, end))],
 };
