@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from unbraid.run import Run
 
 
-class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
+class Explorer(anywidget.AnyWidget):
     """A page with sliders; `codes` and `names` follow what is done in it.
 
     `codes` has a list for each stage; `names` is what `save_names` writes to the run directory.
@@ -30,7 +30,7 @@ class Explorer(anywidget.AnyWidget):  # type: ignore[misc]
     _esm = Path(__file__).parent / "page" / "widget.js"
     page = traitlets.Unicode().tag(sync=True)
     height = traitlets.Int(960).tag(sync=True)
-    codes = traitlets.List().tag(sync=True)
+    codes: traitlets.List[list[float]] = traitlets.List().tag(sync=True)
     names = traitlets.Dict().tag(sync=True)
 
     def __init__(self, run: Run, height: int = 960) -> None:
