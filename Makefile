@@ -19,6 +19,7 @@ test-browser: .venv/ready
 lint: .venv/ready
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check --quiet src tests benchmarks
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 
 bench: .venv/ready

@@ -15,11 +15,11 @@ import numpy as np
 import torch
 from lightning_fabric import Fabric
 
-from unbraid.batches import BatchSource, TrainingData
-from unbraid.data.base import FactorData
-from unbraid.memory import keep_freed_memory
+from unbraid.data.factor_data import FactorData
 from unbraid.methods import BetaTCVAE
-from unbraid.train import Job, Player, build, training_step
+from unbraid.training.batches import BatchSource, TrainingData
+from unbraid.training.loop import Job, Player, build, training_step
+from unbraid.util.allocator import keep_freed_memory
 
 
 def main() -> None:

@@ -19,12 +19,12 @@ import torch
 from lightning_fabric import Fabric
 from torch.nn import functional as F
 
-from unbraid.batches import BatchSource, TrainingData, mix
-from unbraid.data.base import FactorData
-from unbraid.memory import keep_freed_memory
+from unbraid.data.factor_data import FactorData
 from unbraid.methods import BetaVAE
-from unbraid.progress import Steps
-from unbraid.train import Job, Log, Player, build, log_interval, training_step
+from unbraid.training.batches import BatchSource, TrainingData, mix
+from unbraid.training.loop import Job, Log, Player, build, log_interval, training_step
+from unbraid.util.allocator import keep_freed_memory
+from unbraid.util.progress import Steps
 
 LIMIT = 1.03
 

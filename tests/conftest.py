@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unbraid.contract import small_images
-from unbraid.data.base import FactorData
+from unbraid.data.factor_data import FactorData
+from unbraid.training.contract import small_images
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import unbraid as ub
-from unbraid.contract import small_images
+from unbraid.training.contract import small_images
 
 SMALL = {"latents": 2, "width": 0.05}
 
 
 @parametrize_with_checks([ub.Disentangler(steps=3, options=SMALL)])
-def test_scikit_learns_own_checks(estimator, check) -> None:  # type: ignore[no-untyped-def]
+def test_scikit_learns_own_checks(estimator, check) -> None:
     check(estimator)
 
 

@@ -13,11 +13,10 @@ from unbraid.errors import InputError
 
 if TYPE_CHECKING:
     from unbraid import data, methods, metrics
-    from unbraid.contract import check_method
+    from unbraid.api import Run, fit, open
+    from unbraid.data.label_budget import LabelBudget
     from unbraid.estimator import Disentangler
-    from unbraid.fitting import fit
-    from unbraid.labels import LabelBudget
-    from unbraid.run import Run
+    from unbraid.training.contract import check_method
 
 __all__ = [
     "Disentangler",
@@ -30,14 +29,16 @@ __all__ = [
     "fit",
     "methods",
     "metrics",
+    "open",
 ]
 
 _HOME = {
     "Disentangler": "unbraid.estimator",
-    "LabelBudget": "unbraid.labels",
-    "Run": "unbraid.run",
-    "fit": "unbraid.fitting",
-    "check_method": "unbraid.contract",
+    "LabelBudget": "unbraid.data.label_budget",
+    "Run": "unbraid.api",
+    "fit": "unbraid.api",
+    "open": "unbraid.api",
+    "check_method": "unbraid.training.contract",
 }
 
 

@@ -15,16 +15,16 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from unbraid import methods
-from unbraid.batches import as_network_input, as_stored
-from unbraid.chain import columns, flat, means, unflat
-from unbraid.config import from_json, to_json
+from unbraid.api import fit
 from unbraid.core import MethodConfig
-from unbraid.data.arrays import columns_of
-from unbraid.data.base import FactorData
-from unbraid.data.factors import factor_table
+from unbraid.data.factor_data import FactorData
+from unbraid.data.own.arrays import columns_of
+from unbraid.data.own.columns import factor_table
 from unbraid.errors import InputError
-from unbraid.fitting import fit
-from unbraid.machine import Machine
+from unbraid.runs.chain import columns, flat, means, unflat
+from unbraid.training.batches import as_network_input, as_stored
+from unbraid.training.machine import Machine
+from unbraid.util.schema import from_json, to_json
 
 
 class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -78,7 +78,7 @@ class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The mean codes of X, [n, code]."""
         check_is_fitted(self)
         observations = self._stored(X)
-        parts = [flat(means(self.chain_.encode(self._input(part))[0])).numpy() for part in blocks(observations)]
+        parts = [flat(means(self.chain_.encode(self._input(part))[0])).cpu().numpy() for part in blocks(observations)]
         return np.concatenate(parts)
 
     def inverse_transform(self, X: Any) -> NDArray[Any]:
@@ -99,7 +99,7 @@ class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         errors = []
         for part in blocks(observations):
             x = self._input(part)
-            errors.append((self.chain_.reconstruct(x)[-1] - x).square().flatten(1).mean(1))
+            errors.append((self.chain_.reconstruct(x)[-1].cpu() - x).square().flatten(1).mean(1))
         return -float(torch.cat(errors).mean())
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:

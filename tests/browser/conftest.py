@@ -10,13 +10,12 @@ import pytest
 from opener import CHROMIUM, FLAGS, Opener
 
 from unbraid import methods
-from unbraid.contract import small_images
+from unbraid.api import Run, fit
 from unbraid.core import Adam
 from unbraid.data import load
+from unbraid.data.label_budget import LabelBudget
 from unbraid.explore.builder import write_page
-from unbraid.fitting import fit
-from unbraid.labels import LabelBudget
-from unbraid.run import Run
+from unbraid.training.contract import small_images
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -15,11 +15,10 @@ from opener import CHROMIUM, Opener
 from PIL import Image
 
 from unbraid import methods
-from unbraid.batches import as_stored
-from unbraid.contract import small_images
+from unbraid.api import Run, fit
 from unbraid.explore.builder import write_page
-from unbraid.fitting import fit
-from unbraid.run import Run
+from unbraid.training.batches import as_stored
+from unbraid.training.contract import small_images
 
 pytest.importorskip("playwright.sync_api", reason="browser tests need playwright: make test-browser")
 if CHROMIUM is None:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from opener import CHROMIUM, Opener
 
+from unbraid.api import Run
 from unbraid.explore.packing import PAGE
-from unbraid.run import Run
 
 pytest.importorskip("playwright.sync_api", reason="browser tests need playwright: make test-browser")
 pytest.importorskip("anywidget")

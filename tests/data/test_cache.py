@@ -15,11 +15,11 @@ def ones(rows: int = 4):
 
 
 def test_arrays_are_made_once_and_mapped():
-    first = cache.stored("a/b.npy", (4, 3), np.uint8, ones(), "ones")
-    again = cache.stored("a/b.npy", (4, 3), np.uint8, lambda: pytest.fail("made again"), "ones")
+    first = cache.cached_array("a/b.npy", (4, 3), np.uint8, ones(), "ones")
+    again = cache.cached_array("a/b.npy", (4, 3), np.uint8, lambda: pytest.fail("made again"), "ones")
     np.testing.assert_array_equal(first, again)
     again[0] = 9  # copy-on-write: the file stays as it is
-    assert cache.stored("a/b.npy", (4, 3), np.uint8, ones(), "ones")[0, 0] == 0
+    assert cache.cached_array("a/b.npy", (4, 3), np.uint8, ones(), "ones")[0, 0] == 0
 
 
 def test_a_failing_maker_leaves_nothing_behind(cache_folder):
@@ -28,7 +28,7 @@ def test_a_failing_maker_leaves_nothing_behind(cache_folder):
         raise RuntimeError("power cut")
 
     with pytest.raises(RuntimeError):
-        cache.stored("a/b.npy", (4, 3), np.uint8, broken, "broken")
+        cache.cached_array("a/b.npy", (4, 3), np.uint8, broken, "broken")
     assert list((cache_folder / "a").iterdir()) == []
 
 
@@ -38,26 +38,26 @@ def test_what_a_killed_process_left_is_cleared_after_a_day(cache_folder):
     for file in (old, new):
         file.write_bytes(b"half")
     os.utime(old, (0, 0))
-    cache.stored("b.npy", (4, 3), np.uint8, ones(), "ones")
+    cache.cached_array("b.npy", (4, 3), np.uint8, ones(), "ones")
     assert sorted(file.name for file in cache_folder.iterdir()) == [new.name, "b.npy"]
 
 
 def test_a_damaged_file_is_made_again(cache_folder):
-    cache.stored("b.npy", (4, 3), np.uint8, ones(), "ones")
+    cache.cached_array("b.npy", (4, 3), np.uint8, ones(), "ones")
     (cache_folder / "b.npy").write_bytes(b"\x93NUMPY truncated")
-    assert cache.stored("b.npy", (4, 3), np.uint8, ones(), "ones")[3, 0] == 3
+    assert cache.cached_array("b.npy", (4, 3), np.uint8, ones(), "ones")[3, 0] == 3
 
 
 def test_a_full_disk_is_said_and_small_data_stays_in_memory(cache_folder, monkeypatch):
     class Full:
         free = 5
 
-    monkeypatch.setattr(cache.shutil, "disk_usage", lambda path: Full)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Full)
     with pytest.warns(UserWarning, match="kept in memory"):
-        assert cache.stored("c.npy", (4, 3), np.uint8, ones(), "ones").shape == (4, 3)
+        assert cache.cached_array("c.npy", (4, 3), np.uint8, ones(), "ones").shape == (4, 3)
     monkeypatch.setattr(cache, "IN_MEMORY_LIMIT", 0)
     with pytest.raises(InputError, match="UNBRAID_DATA") as caught:
-        cache.stored("c.npy", (4, 3), np.uint8, ones(), "ones")
+        cache.cached_array("c.npy", (4, 3), np.uint8, ones(), "ones")
     assert str(cache_folder) in str(caught.value)
     assert list(cache_folder.iterdir()) == []
 
@@ -67,7 +67,7 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path, monkeypatch):
     monkeypatch.setenv("UNBRAID_DATA", str(tmp_path / "file" / "below"))
     monkeypatch.setattr(cache, "IN_MEMORY_LIMIT", 0)
     with pytest.raises(InputError, match="UNBRAID_DATA"):
-        cache.stored("c.npy", (4, 3), np.uint8, ones(), "ones")
+        cache.cached_array("c.npy", (4, 3), np.uint8, ones(), "ones")
 
 
 def test_the_folder_follows_the_environment(monkeypatch):
@@ -79,7 +79,7 @@ def test_the_folder_follows_the_environment(monkeypatch):
 
 
 def test_released_arrays_read_the_same():
-    array = cache.stored("a.npy", (4, 3), np.uint8, ones(), "ones")
+    array = cache.cached_array("a.npy", (4, 3), np.uint8, ones(), "ones")
     before = array.copy()
     cache.release(array[1:])
     cache.release(before)  # not mapped: nothing to do

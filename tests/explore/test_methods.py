@@ -8,14 +8,14 @@ import torch
 from interpreter import run_graphs
 from torch import nn
 
-from test_method_contract import SMALL
+from small_methods import SMALL
 from unbraid import methods
-from unbraid.batches import as_network_input
-from unbraid.chain import Chain
-from unbraid.contract import small_images, training_data
-from unbraid.core import DataSpec, Method, MethodConfig
+from unbraid.core import DataSpec, Method, MethodConfig, build_method
 from unbraid.explore.graphs import Decoder, Encoder, Example, StageGraphs, examples, stage_graphs
 from unbraid.explore.onnx_files import largest_difference
+from unbraid.runs.chain import Chain
+from unbraid.training.batches import as_network_input
+from unbraid.training.contract import small_images, training_data
 
 IMAGES = small_images(100)
 FIRST = methods.BetaTCVAE(width=0.1, latents=3)
@@ -35,7 +35,7 @@ class Exported(NamedTuple):
 def untrained(config: MethodConfig) -> Method:
     """The method with weights as a trained one may have: none is zero or one."""
     torch.manual_seed(3)
-    stage = config.build(training_data(config, IMAGES).spec)
+    stage = build_method(config, training_data(config, IMAGES).spec)
     for part in stage.modules():
         if isinstance(part, nn.BatchNorm1d | nn.BatchNorm2d):
             for name, low in (("running_mean", -0.5), ("running_var", 0.5), ("weight", 0.5), ("bias", -0.5)):
@@ -94,7 +94,7 @@ def test_vectors_take_other_layers_and_agree_too() -> None:
         methods.VAE(width=0.1, network="conv1d", likelihood="gaussian"),
         methods.MSVAE(width=0.1, likelihood="gaussian"),
     ]
-    stages = [config.build(spec).eval().requires_grad_(False) for config in configs]
+    stages = [build_method(config, spec).eval().requires_grad_(False) for config in configs]
     for config, stage, example in zip(configs, stages, examples(Chain(stages), x, None), strict=True):
         found = Exported(stage, example, stage_graphs(stage, example, config.name))
         for model, module, inputs in found.parts():

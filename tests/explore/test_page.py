@@ -10,19 +10,19 @@ import pytest
 import torch
 from interpreter import run_graphs
 
-from unbraid import demo, methods
-from unbraid.cli import main
-from unbraid.contract import small_images
+from unbraid import methods
+from unbraid.api import Run, fit
+from unbraid.cli.main import main
 from unbraid.core import DataSpec
-from unbraid.data.base import Factor
+from unbraid.data.factor_data import Factor
 from unbraid.errors import InputError
 from unbraid.explore import builder
 from unbraid.explore.content import order_on_plane, placed
 from unbraid.explore.description import slider_ranges
 from unbraid.explore.graphs import Decoder, session, traced
 from unbraid.explore.names import named_columns, read_names
-from unbraid.fitting import fit
-from unbraid.run import Run
+from unbraid.methods import recipes
+from unbraid.training.contract import small_images
 
 
 @pytest.fixture(scope="module")
@@ -124,8 +124,9 @@ def test_the_map_keeps_what_varies_and_is_coloured_by_what_it_orders() -> None:
 def test_the_demo_s_chain_is_decoded_in_a_tenth_of_a_second() -> None:
     data = DataSpec((3, 64, 64), 100)
     y, jobs = torch.rand(3, 3, 64, 64), []
-    for config, inputs in ((demo.FIRST, {}), (demo.SECOND, {"y": y})):
-        codes = torch.randn(3, 10)
+    first, second = (recipes.start(method, "fast") for method in (methods.BetaTCVAE, methods.MSVAE))
+    for config, inputs in ((first, {}), (second, {"y": y})):
+        codes = torch.randn(3, config.latents)
         module = Decoder(config.build(data).eval().requires_grad_(False), {"z": codes})
         model = traced(module, {"codes": codes, **inputs}, ["x"], config.name)
         jobs.append((model, {name: value[:1].numpy() for name, value in {"codes": codes, **inputs}.items()}))

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import unbraid as ub
 from unbraid import methods
-from unbraid.cli import main
-from unbraid.contract import small_images
+from unbraid.api import Run, fit
+from unbraid.cli.main import main
 from unbraid.data import load
 from unbraid.errors import InputError
-from unbraid.explore.sharing import hub_address, open_shared
-from unbraid.fitting import fit
-from unbraid.run import Run
+from unbraid.explore.sharing import hub_address
+from unbraid.training.contract import small_images
 
 
 class Silent(SimpleHTTPRequestHandler):
@@ -57,7 +57,7 @@ def address(card: Path) -> Iterator[str]:
 
 
 def test_a_shared_run_is_the_run(run: Run, address: str) -> None:
-    there = open_shared(address)
+    there = ub.open(address)
     assert there.folder != run.folder
     x = run.data.observations[:6]
     np.testing.assert_array_equal(there.reconstruct(x)[0], run.reconstruct(x)[0])
@@ -83,7 +83,7 @@ def test_a_file_that_was_changed_is_not_used(card: Path, address: str) -> None:
     weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     try:
         with pytest.raises(InputError, match="sha256"):
-            open_shared(address)
+            ub.open(address)
     finally:
         weights.write_bytes(content)
 
@@ -96,7 +96,7 @@ def test_an_index_cannot_ask_for_other_files(card: Path, address: str) -> None:
     index.write_text(json.dumps(listed))
     try:
         with pytest.raises(InputError, match="outside"):
-            open_shared(address)
+            ub.open(address)
     finally:
         index.write_text(content)
 

@@ -9,8 +9,8 @@ import pytest
 
 from unbraid.errors import InputError
 from unbraid.metrics import elbo_terms
-from unbraid.metrics.aggregate import Marginal
-from unbraid.metrics.elbo import log_aggregate_posterior, mss_log_weights
+from unbraid.metrics._shared.aggregate import Marginal
+from unbraid.metrics._shared.mixture import log_aggregate_posterior, mss_log_weights
 
 from .conftest import Array
 

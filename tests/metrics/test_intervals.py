@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from unbraid import metrics as m
-from unbraid.metrics.bootstrap import interval, resampled_means
+from unbraid.metrics._shared.bootstrap import interval, resampled_means
 
 from .conftest import random_table
 
@@ -43,12 +43,12 @@ def test_the_interval_is_as_wide_as_the_scatter_of_fresh_tables(metric: Callable
 def test_an_explicitness_interval_matches_a_bootstrap_of_the_area() -> None:
     from sklearn.metrics import roc_auc_score
 
-    from unbraid.metrics.probes import _areas
+    from unbraid.metrics._shared.ranking import areas
 
     draws = np.random.default_rng(0)
     positive = draws.random(400) < 0.3
     decision = np.round(positive + draws.normal(size=400), 1)  # with ties
-    area, again = _areas(decision[:, None], positive[:, None], 0, 500)
+    area, again = areas(decision[:, None], positive[:, None], 0, 500)
     assert area[0] == pytest.approx(roc_auc_score(positive, decision), abs=1e-12)
     plain = []
     for _ in range(500):

@@ -6,16 +6,17 @@ import warnings
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, mutual_info_score, roc_auc_score
 from sklearn.svm import LinearSVC
 
 from unbraid import metrics as m
-from unbraid.metrics.downstream import hinge_bias
-from unbraid.metrics.intervention import fixed_factor_batches
-from unbraid.metrics.pairs import difference_vectors
-from unbraid.metrics.predictability import _best_intervals
-from unbraid.metrics.table import as_table
+from unbraid.metrics import as_table
+from unbraid.metrics._shared.pairs import difference_vectors
+from unbraid.metrics._shared.strata import fixed_factor_batches
+from unbraid.metrics._shared.thresholds import best_intervals
+from unbraid.metrics.attribute_classification import hinge_bias
 
 from .conftest import Array, random_table
 
@@ -53,7 +54,7 @@ def test_chens_mig_agrees_with_sampling() -> None:
     log_vars = draws.uniform(-4, -1, size=means.shape)
     score = m.mig(means, factors, convention="chen", log_vars=log_vars)
 
-    def log_mixture(z: Array, rows: Array, j: int) -> Array:
+    def log_mixture(z: Array, rows: NDArray[np.intp], j: int) -> Array:
         deviation = np.exp(0.5 * log_vars[rows, j])
         away = (z[:, None] - means[rows, j]) / deviation
         return np.log((np.exp(-0.5 * away**2) / (deviation * np.sqrt(2 * np.pi))).mean(axis=1))
@@ -145,7 +146,7 @@ def test_thresholds_are_the_best_there_are() -> None:
     """Every assignment of six stretches to three classes with at most two thresholds, tried out."""
     draws = np.random.default_rng(0)
     mass = draws.random((4, 6, 3))
-    found = _best_intervals(mass)
+    found = best_intervals(mass)
     for j in range(4):
         best = -np.inf
         for code in range(3**6):

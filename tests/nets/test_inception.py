@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from unbraid.data import cache
-from unbraid.inception import features, load_network
+from unbraid.evaluation.inception import features, load_network
 from unbraid.nets.inception import POOL_FEATURES, Inception
 
 

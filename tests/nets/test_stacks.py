@@ -7,7 +7,7 @@ from unbraid.errors import InputError
 from unbraid.nets.stacks import Encoder, decoder
 
 
-@pytest.mark.parametrize("network", ["conv", "conv-bn", "conv-celeba", "conv-mnist", "mlp"])
+@pytest.mark.parametrize("network", ["conv", "conv-bn", "conv-celeba", "conv-mnist", "broadcast", "mlp"])
 @pytest.mark.parametrize("shape", [(1, 28, 28), (3, 64, 64), (3, 32, 32), (3, 109, 89), (1, 8, 11)])
 def test_images_come_back_in_their_shape(network: str, shape: tuple[int, ...]) -> None:
     x = torch.rand(2, *shape)

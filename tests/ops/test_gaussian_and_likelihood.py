@@ -1,11 +1,13 @@
 """Closed forms against Monte Carlo and torch's own distributions."""
 
 import math
+from typing import Literal
 
 import pytest
 import torch
 from torch import distributions as D
 
+from unbraid.errors import InputError
 from unbraid.ops import gaussian, likelihood
 from unbraid.ops.schedules import linear
 
@@ -47,7 +49,7 @@ def test_image_means_lie_in_the_unit_interval_for_every_likelihood() -> None:
 
 
 @pytest.mark.parametrize("name", ["gaussian", "laplace"])
-def test_samples_have_the_stated_mean_and_spread(name: str) -> None:
+def test_samples_have_the_stated_mean_and_spread(name: Literal["gaussian", "laplace"]) -> None:
     torch.manual_seed(0)
     draws = likelihood.sample(name, torch.full((200_000, 1), 3.0), 0.5)
     spread = 0.5 if name == "gaussian" else 0.5 * math.sqrt(2)
@@ -57,3 +59,30 @@ def test_samples_have_the_stated_mean_and_spread(name: str) -> None:
 
 def test_linear_schedule() -> None:
     assert [linear(step, 0.0, 25.0, 100) for step in (0, 50, 100, 500)] == [0.0, 12.5, 25.0, 25.0]
+
+
+def test_the_best_scale_is_that_of_the_batch_and_makes_it_likeliest() -> None:
+    output, x = torch.tensor([[0.0, 1.0], [2.0, 3.0]]), torch.tensor([[1.0, 1.0], [2.0, 0.0]])
+    variance = (1 + 9) / 4  # of the errors 1, 0, 0, -3
+    rows = likelihood.nll_rows("gaussian-optimal", output, x)
+    constant = math.log(2 * math.pi) + math.log(variance)
+    assert rows.tolist() == pytest.approx([0.5 * 1 / variance + constant, 0.5 * 9 / variance + constant])
+    best = likelihood.nll("gaussian-optimal", output, x).item()
+    assert best == pytest.approx(0.5 * 2 * (constant + 1))
+    for scale in (0.9 * variance**0.5, 1.1 * variance**0.5):
+        assert likelihood.nll("gaussian", output, x, scale).item() > best
+
+
+def test_the_best_scale_is_flat_so_that_its_gradient_is_that_of_the_log_of_the_error() -> None:
+    x, output = torch.randn(3, 4), torch.randn(3, 4, requires_grad=True)
+    (found,) = torch.autograd.grad(likelihood.nll("gaussian-optimal", output, x), output)
+    (expected,) = torch.autograd.grad(0.5 * 4 * (x - output).square().mean().log(), output)
+    torch.testing.assert_close(found, expected)
+
+
+def test_the_best_scale_has_a_floor() -> None:
+    x = torch.zeros(2, 3)
+    at_floor = 0.5 * 3 * (math.log(2 * math.pi) + math.log(1e-6))
+    assert likelihood.nll("gaussian-optimal", x, x).item() == pytest.approx(at_floor)
+    with pytest.raises(InputError, match="keeps no scale to draw with"):
+        likelihood.sample("gaussian-optimal", x)

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Literal
 
 import pytest
 import torch
@@ -48,7 +49,8 @@ def test_mss_averaged_over_all_minibatches_is_exact() -> None:
                 part = q.mean[rows], q.log_var[rows]
                 sums[0].add_(weighted_mixture(z[own : own + 1], *part, log_weights)[0].exp()[0])
                 for j in range(latents):
-                    one = weighted_mixture(z[own : own + 1, j : j + 1], *(p[:, j : j + 1] for p in part), log_weights)
+                    mean, log_var = (p[:, j : j + 1] for p in part)
+                    one = weighted_mixture(z[own : own + 1, j : j + 1], mean, log_var, log_weights)
                     sums[1][j].add_(one[1].exp()[0])
                 count += 1
         torch.testing.assert_close(sums[0] / count, joint[own], rtol=1e-6, atol=0)
@@ -76,7 +78,7 @@ def test_mws_at_full_batch_is_qz_over_n() -> None:
 
 
 @pytest.mark.parametrize("estimator", ["mws", "mss"])
-def test_decomposition_sums_to_the_sampled_kl(estimator: str) -> None:
+def test_decomposition_sums_to_the_sampled_kl(estimator: Literal["mws", "mss"]) -> None:
     """Index-code MI + TC + dimension-wise KL = log q(z | x) − log p(z), for either estimator, term by term."""
     q = posteriors(16, 4)
     z = q.rsample()
@@ -116,7 +118,7 @@ def test_blocks_change_neither_value_nor_gradient(monkeypatch: pytest.MonkeyPatc
     weights = stratified_weights(10, 50, torch.ones(10, dtype=torch.long)).double()
 
     def outcome() -> list[torch.Tensor]:
-        joint, product = weighted_mixture(*leaves, weights)
+        joint, product = weighted_mixture(leaves[0], leaves[1], leaves[2], weights)
         return [joint, product, *torch.autograd.grad((joint - 2 * product).sum(), leaves)]
 
     whole = outcome()

@@ -9,16 +9,16 @@ import torch
 from torch import nn
 
 from unbraid import metrics
-from unbraid.codes import choose_rows
+from unbraid.api import Run, fit
 from unbraid.data import load
-from unbraid.data.base import Factor, FactorData
+from unbraid.data.factor_data import Factor, FactorData
 from unbraid.errors import InputError
-from unbraid.fitting import fit
-from unbraid.machine import Machine
-from unbraid.methods import MSVAE, BetaVAE
-from unbraid.methods.sizes import parameters
-from unbraid.papers import chains, identity, ms_vae_ablations, ms_vae_cars, ms_vae_gan, turning
-from unbraid.run import Run
+from unbraid.methods import MSVAE, BetaTCVAE, BetaVAE
+from unbraid.methods.staged.sizes import parameters
+from unbraid.papers.measures import chains, identity, turning
+from unbraid.papers.studies import ms_vae_ablations, ms_vae_cars, ms_vae_gan
+from unbraid.runs.codes import choose_rows
+from unbraid.training.machine import Machine
 
 FIRST, SECOND = BetaVAE(width=0.1, latents=3), MSVAE(width=0.05, latents=2, batch_size=8)
 
@@ -70,7 +70,9 @@ def test_baselines_are_of_the_size_they_are_named_for_and_share_the_first_stage(
     for group in (ms_vae_cars.JACOBIAN, ms_vae_cars.NARROW):
         assert by_group[group].stages[0] == ours.stages[0]
         assert by_group[group].steps[0] == ours.steps[0]
-    assert replace(by_group[ms_vae_cars.LARGER].stages[0], latents=10) == ours.stages[0]
+    larger = by_group[ms_vae_cars.LARGER].stages[0]
+    assert isinstance(larger, BetaTCVAE)
+    assert replace(larger, latents=10) == ours.stages[0]
     total = sum(parameters(stage, spec) for stage in ours.stages)
     assert parameters(by_group[ms_vae_cars.BIG].stages[0], spec) == pytest.approx(total, rel=0.02)
 
@@ -108,8 +110,8 @@ def test_the_witness_tells_objects_and_ignores_poses(tmp_path: Path, monkeypatch
     monkeypatch.setattr(identity, "PROBE_STEPS", 150)
     data = lit_squares()
     run = fit(data, BetaVAE(width=0.1, latents=2), steps=1, out=tmp_path / "run", show=False)
-    features = identity.of_data(run, "object")  # [object, light, feature]
-    pixels = np.asarray(data.observations).reshape(6, 8, -1) / np.float32(255)
+    features = identity.features_of_data(run, "object")  # [object, light, feature]
+    pixels = data.observations.astype(np.float32).reshape(6, 8, -1) / np.float32(255)
     assert identity.change(pixels) > 0.8, "most of the pixels' variance is the light's"
     assert identity.change(features) < 0.3
     # An object that becomes another one as the light moves is seen to.
@@ -121,7 +123,7 @@ def test_the_witness_tells_objects_and_ignores_poses(tmp_path: Path, monkeypatch
 def test_poses_are_read_off_the_nearest_image_and_neighbours_on_the_circle_count() -> None:
     data = lit_squares()
     reader = identity.PoseReader(data, "light")
-    images, lights = np.asarray(data.observations), data.column("light")
+    images, lights = data.observations.astype(np.uint8), data.column("light")
     assert reader.share_right(images, lights) == 1
     assert reader.share_right(images, (lights + 1) % 8) == 1, "7 and 0 are neighbours"
     assert reader.share_right(images, (lights + 2) % 8) == 0
@@ -151,5 +153,5 @@ def test_ms_gan_makes_the_same_of_one_identity_or_many_at_once(tmp_path: Path) -
     trial = next(trial for trial in ms_vae_gan.trials("smoke") if "MS-GAN" in trial.group)
     data = load(trial.data, **trial.arguments)
     run = fit(data, trial.stages, steps=trial.steps, labels=trial.labels, out=tmp_path / "run", show=False)
-    alone = identity.made_as_one_batch(run, turning.IDENTITY)
-    np.testing.assert_allclose(alone, identity.made_by(run, turning.IDENTITY), atol=1e-5)
+    alone = identity.features_as_one_batch(run, turning.IDENTITY)
+    np.testing.assert_allclose(alone, identity.features_of_model(run, turning.IDENTITY), atol=1e-5)

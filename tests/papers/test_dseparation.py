@@ -1,8 +1,9 @@
 """Tables 2 and 3 of MS-VAE, appendix K, as fractions."""
 
 from fractions import Fraction as F
+from functools import partial
 
-from unbraid.papers.dseparation import conditional, independent, joint, main
+from unbraid.papers.studies.dseparation import World, conditional, independent, joint, main
 
 
 def test_probabilities_sum_to_one() -> None:
@@ -33,8 +34,12 @@ def test_table_3_given_x_and_y() -> None:
     assert independent(seen)
 
 
+def seen_both(world: World, x: int, y: int) -> bool:
+    return (world.x, world.y) == (x, y)
+
+
 def test_every_x_and_y_separate(capsys) -> None:
     main()
     assert "always independent" in capsys.readouterr().out
     for x, y in {(world.x, world.y) for world in joint()}:
-        assert independent(lambda world, x=x, y=y: (world.x, world.y) == (x, y))
+        assert independent(partial(seen_both, x=x, y=y))

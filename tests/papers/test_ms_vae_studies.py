@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from unbraid.data.pendulum import RANGES
-from unbraid.papers.ms_vae_pendulum import GIVEN, STUDY, inferred, moved
-from unbraid.run import Run
+from unbraid.api import Run
+from unbraid.data.drawn.pendulum import RANGES
+from unbraid.papers.studies.ms_vae_pendulum import GIVEN, STUDY, inferred, moved
 
 
 def test_no_stage_of_the_pendulum_is_shown_the_mass() -> None:
@@ -49,8 +49,8 @@ def test_a_traversal_moves_one_variable_and_holds_the_rest(name: str) -> None:
 
 def test_inferred_codes_are_those_of_the_last_stage(tmp_path: Path) -> None:
     trial = STUDY.trials("smoke")[0]
-    from unbraid.fitting import fit
-    from unbraid.papers.ms_vae_pendulum import held_out
+    from unbraid.api import fit
+    from unbraid.papers.studies.ms_vae_pendulum import held_out
 
     run = fit("pendulum", trial.stages, steps=1, labels=trial.labels, out=tmp_path / "run", show=False)
     assert isinstance(run, Run)

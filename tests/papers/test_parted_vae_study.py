@@ -1,19 +1,21 @@
 """Curves over training, and the baseline that sees nothing but labels."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
 
 import unbraid as ub
-from unbraid import checkpoint, methods
-from unbraid.contract import check_method, small_images
+from unbraid import methods
 from unbraid.core import DataSpec
-from unbraid.data.base import Factor
-from unbraid.labels import LabelBudget
-from unbraid.machine import Machine
-from unbraid.papers import parted_vae_sprites
-from unbraid.papers.parted_vae import BASELINE, PARTED, Classifier, trials
-from unbraid.tensors import read_tensors
+from unbraid.data.factor_data import Factor
+from unbraid.data.label_budget import LabelBudget
+from unbraid.papers.studies import parted_vae_sprites
+from unbraid.papers.studies.parted_vae import BASELINE, PARTED, Classifier, trials
+from unbraid.training import checkpoint
+from unbraid.training.contract import check_method, small_images
+from unbraid.training.machine import Machine
+from unbraid.util.tensors import read_tensors
 
 DATA = small_images()
 
@@ -59,7 +61,8 @@ def test_every_budget_is_of_the_shape_and_the_last_lets_modes_overlap() -> None:
     made = parted_vae_sprites.trials("desk")[:5]
     assert [trial.labels.amount for trial in made if trial.labels] == ["0", "0.1%", "0.5%", "1.35%", "0.5%"]
     assert {trial.labels.factors for trial in made if trial.labels} == {("shape",)}
-    assert [trial.stages[0].gamma_bc for trial in made] == [2.5, 2.5, 2.5, 2.5, 0.0]
+    stages: list[Any] = [trial.stages[0] for trial in made]
+    assert [stage.gamma_bc for stage in stages] == [2.5, 2.5, 2.5, 2.5, 0.0]
 
 
 def test_weights_shrink_with_the_pixels_whose_errors_they_stand_against() -> None:

@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from unbraid.api import Run
 from unbraid.errors import InputError
 from unbraid.methods import MSVAE, VAE, BetaVAE
 from unbraid.papers import STUDIES, Finished, Scale, Study, Trial, reproduce
 from unbraid.papers.reproduce import NOTES, waves
 from unbraid.papers.tables import mean_and_interval, with_interval
-from unbraid.run import Run
 
 DATA = {"size": 32, "stride": 16}
 
@@ -57,8 +58,17 @@ def test_a_study_runs_once_and_keeps_what_was_written_by_hand(tmp_path: Path) ->
     assert again.count(NOTES) == 1
 
 
+def test_a_file_that_is_no_page_is_left_alone(tmp_path: Path) -> None:
+    mine = tmp_path / "tiny-one.md"
+    mine.write_text("# My own notes\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"tiny-one.md' is there and was not written by unbraid"):
+        reproduce("tiny/one", "desk", out=tmp_path / "runs", results=tmp_path, show=False, studies=TINY)
+    assert mine.read_text(encoding="utf-8") == "# My own notes\n"
+    assert not (tmp_path / "runs").exists(), "refused before anything is trained"
+
+
 def test_a_page_can_be_written_from_what_is_finished(tmp_path: Path) -> None:
-    options = {"out": tmp_path / "runs", "results": tmp_path / "docs", "show": False, "studies": TINY}
+    options: dict[str, Any] = {"out": tmp_path / "runs", "results": tmp_path / "docs", "show": False, "studies": TINY}
     with pytest.raises(InputError, match="no run of tiny/one is finished"):
         reproduce("tiny/one", "smoke", train=False, **options)
     one = [Study("tiny/one", "one run", lambda scale: trials(scale)[:1], {"count": count}, page)]

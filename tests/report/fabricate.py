@@ -29,6 +29,10 @@ SPREAD = {
 }  # fmt: skip
 
 
+def save_arrays(path: Path, arrays: dict[str, Any]) -> None:
+    np.savez(path, **arrays)
+
+
 def shape(detail: bool, **given: float) -> Array:
     """A shaded, rounded square on a soft ground; without detail it is blurred and has no stripes."""
     p = {**NEUTRAL, **given}
@@ -169,7 +173,7 @@ def image_run(run: Path, *, name: str = "shapes", two_stages: bool = True, facto
         pictures["traversal/1/2"] = traverse(LATENTS, ACTS, lambda **p: shape(True, **p))
         pictures["traversal/2/2"] = traverse(LATER_LATENTS, LATER_ACTS, lambda **p: shape(True, **p))
         pictures["traversal/2/values"] = moves(LATER_LATENTS)
-    np.savez(run / "pictures.npz", **pictures)
+    save_arrays(run / "pictures.npz", pictures)
     if factors:
         write_json(run / "metrics.json", METRICS)
     return run
@@ -190,7 +194,7 @@ def save_codes(
         arrays["stage-2/codes"] = rng.standard_normal((len(codes), LATER_LATENTS)).astype(np.float32)
         arrays["stage-2/columns"] = np.array([f"z{j + 1}" for j in range(LATER_LATENTS)])
         arrays["stage-2/information"] = LATER_INFORMATION
-    np.savez(run / "codes.npz", **arrays)
+    save_arrays(run / "codes.npz", arrays)
 
 
 def vector_run(run: Path) -> Path:
@@ -221,9 +225,9 @@ def vector_run(run: Path) -> Path:
         ])  # fmt: skip
 
     own = np.stack([trace(True, damping=0.7, weight=1.4 + 0.5 * a) for a in np.linspace(-2, 2, STEPS)])
-    np.savez(
+    save_arrays(
         run / "pictures.npz",
-        **{
+        {
             "originals": np.stack([trace(True, *p) for p in pairs]) + 0.01 * rng.standard_normal((SHOWN, 100)),
             "reconstruction/1": np.stack([trace(False, *p) for p in pairs]),
             "reconstruction/2": np.stack([trace(True, *p) for p in pairs]) * 0.97,
@@ -256,7 +260,7 @@ def prior_arrays(k: int, names: list[str], title: str, observations: Array) -> d
 
 def add_pictures(run: Path, arrays: dict[str, Array]) -> Path:
     with np.load(run / "pictures.npz") as file:
-        np.savez(run / "pictures.npz", **{name: file[name] for name in file.files}, **arrays)
+        save_arrays(run / "pictures.npz", {name: file[name] for name in file.files} | arrays)
     return run
 
 

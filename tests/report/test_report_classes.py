@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from unbraid.report import charts, write_report
-from unbraid.report.classes import PAD, classes
-from unbraid.report.read import read_run
+from unbraid.report import write_report
+from unbraid.report.draw import charts
+from unbraid.report.read.directory import read_run
+from unbraid.report.sections.classes import classes
+from unbraid.report.sections.pictures import PAD
 
 
 def section(run: Path) -> str:

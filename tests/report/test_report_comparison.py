@@ -11,7 +11,7 @@ import pytest
 
 from unbraid.errors import InputError
 from unbraid.report import write_comparison
-from unbraid.report.comparison import short_names
+from unbraid.report.sections.comparison import short_names
 
 
 @pytest.fixture

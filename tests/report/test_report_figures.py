@@ -10,10 +10,14 @@ import pytest
 from PIL import Image
 
 from unbraid.errors import InputError
-from unbraid.report import charts, grid, reconstruction_picture, scores, traversal_picture, words, write_figures
-from unbraid.report.content import Latents, Metric, RunFiles
-from unbraid.report.pictures import in_use
-from unbraid.report.svg import linear_ticks, log_ticks, tag, value_axis
+from unbraid.metrics import MetricKey, Table
+from unbraid.report import grid, reconstruction_picture, traversal_picture, write_figures
+from unbraid.report.draw import charts, words
+from unbraid.report.draw.svg import linear_ticks, log_ticks, tag, value_axis
+from unbraid.report.read.content import RunFiles
+from unbraid.report.read.scores import display, read_score
+from unbraid.report.sections import scores
+from unbraid.report.sections.pictures import in_use
 
 
 def solid(values: list[int], side: int = 4, channels: int = 3) -> np.ndarray:
@@ -32,7 +36,9 @@ def test_a_grid_keeps_every_pixel_and_leaves_gaps_transparent() -> None:
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 7])
 def test_any_number_of_channels_can_be_looked_at(channels: int) -> None:
-    assert grid(solid([5], channels=channels), 1).getpixel((0, 0))[:3] == (5, 5, 5)
+    pixel = grid(solid([5], channels=channels), 1).getpixel((0, 0))
+    assert isinstance(pixel, tuple)
+    assert pixel[:3] == (5, 5, 5)
 
 
 def test_a_grid_of_floats_is_refused() -> None:
@@ -122,20 +128,20 @@ def test_durations_and_shapes_read_well() -> None:
     ],
 )
 def test_an_axis_holds_everything_that_is_shown(name: str, values: list[float], ends: tuple[float, float]) -> None:
-    assert scores.axis_ends(name, values) == pytest.approx(ends)
+    assert scores.axis_ends(display(MetricKey.parse(name)), values) == pytest.approx(ends)
 
 
 def test_a_latent_that_is_the_same_for_all_observations_is_not_in_use() -> None:
     random = np.random.default_rng(0)
     codes = np.stack([random.normal(size=200), np.full(200, 3.0), random.normal(size=200)], axis=1)
-    latents = Latents(("z1", "z2", "z3"), np.array([1.0, 4.5, 0.01]), codes)
-    assert in_use(latents).tolist() == [True, False, False]
+    table = Table.from_arrays({"codes": codes, "information": np.array([1.0, 4.5, 0.01])})
+    assert in_use(table).tolist() == [True, False, False]
 
 
 def test_metrics_of_one_name_share_an_axis_only_if_they_are_one_metric(tmp_path: Path) -> None:
     names = {"total_correlation": 12.0, "elbo_terms/total_correlation": 0.1, "l2": 0.01, "stage-1/l2": 0.3}
-    found = tuple(Metric(name, value, None, {}) for name, value in names.items())
-    run = RunFiles(tmp_path, {}, {}, (), {}, None, None, found, {})
-    ends = {row.readings[0].key: row.ends for row in scores.score_rows(run)}
+    found = tuple(read_score(name, {"value": value}) for name, value in names.items())
+    run = RunFiles(tmp_path, {}, {}, (), {}, None, found, {})
+    ends = {row.readings[0].key: row.ends for row in scores.score_rows(run) if row.readings[0]}
     assert ends["total_correlation"] != ends["elbo_terms/total_correlation"]
     assert ends["l2"] == ends["stage-1/l2"]

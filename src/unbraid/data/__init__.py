@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from unbraid.data.arrays import from_arrays
-from unbraid.data.base import Factor, FactorData
-from unbraid.data.files import from_dataset
-from unbraid.data.loading import BUILT_IN, load
-from unbraid.data.look import DataInfo, contact_sheet, info
-from unbraid.data.published import Entry, catalogue, get
+from unbraid.data.drawn import BUILT_IN
+from unbraid.data.factor_data import Factor, FactorData, use_loader
+from unbraid.data.inspect import DataInfo, contact_sheet, info
+from unbraid.data.load import load
+from unbraid.data.own.arrays import from_arrays
+from unbraid.data.own.readers import from_dataset
+from unbraid.data.published.catalogue import Entry, catalogue, get
 
 __all__ = [
     "BUILT_IN",
@@ -23,3 +24,6 @@ __all__ = [
     "info",
     "load",
 ]
+
+# Importing any module of this package runs this line first, also in a process that only unpickles data.
+use_loader(load)

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from unbraid.errors import InputError
-from unbraid.files import part_file
+from unbraid.util.files import part_file
 
 IN_MEMORY_LIMIT = 1 << 29  # what is kept in memory when the folder cannot be written
 
 
 def folder() -> Path:
-    """Where data is kept: `UNBRAID_DATA`, else `unbraid` in the user's cache folder."""
+    """The folder where data is kept: `UNBRAID_DATA`, else `unbraid` in the user's cache folder."""
     if place := os.environ.get("UNBRAID_DATA"):
         return Path(place).expanduser()
     base = os.environ.get("XDG_CACHE_HOME")
@@ -30,7 +30,18 @@ def folder() -> Path:
 
 
 def readable_size(count: float) -> str:
-    """1234567 → '1.2 MB'."""
+    """A number of bytes as people read it.
+
+    Args:
+        count: of bytes.
+
+    Returns:
+        The number with a unit.
+
+    Example:
+        >>> readable_size(1_234_567)
+        '1.2 MB'
+    """
     for unit in ("B", "kB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
@@ -38,7 +49,7 @@ def readable_size(count: float) -> str:
     return f"{count:.1f} GB"
 
 
-def cannot_write(path: Path, error: OSError) -> InputError:
+def write_error(path: Path, error: OSError) -> InputError:
     """The error for a folder that is full or read-only."""
     why = error.strerror or str(error)
     return InputError(
@@ -47,8 +58,15 @@ def cannot_write(path: Path, error: OSError) -> InputError:
     )
 
 
-def opened(path: Path) -> NDArray[Any] | None:
-    """The stored array, memory-mapped; None if there is none or it is damaged."""
+def open_array(path: Path) -> NDArray[Any] | None:
+    """Open a stored array.
+
+    Args:
+        path: of an .npy file.
+
+    Returns:
+        The array, memory-mapped; None if there is none or it is damaged.
+    """
     try:
         # Copy-on-write: the file stays as it is, and torch.from_numpy has no reason to warn.
         array: NDArray[Any] = np.load(path, mmap_mode="c", allow_pickle=False)
@@ -69,31 +87,41 @@ def release(array: NDArray[Any]) -> None:
         base.madvise(mmap.MADV_DONTNEED)
 
 
-def stored(
+def cached_array(
     file: str,
     shape: tuple[int, ...],
     dtype: DTypeLike,
     blocks: Callable[[], Iterable[NDArray[Any]]],
     label: str,
 ) -> NDArray[Any]:
-    """The array of that name in the cache; made from `blocks` (consecutive rows) the first time.
+    """The array of that name in the cache; made the first time.
 
-    Where the folder cannot be written, small arrays are made in memory with a warning; large ones raise.
+    Where the folder cannot be written, small arrays are made in memory with a warning; large ones are an `InputError`.
+
+    Args:
+        file: its name within the cache folder.
+        shape: of the whole array.
+        dtype: of its values.
+        blocks: makes consecutive rows, which may be more than memory holds.
+        label: what is being done, for the progress bar.
+
+    Returns:
+        The array, memory-mapped.
     """
     path = folder() / file
-    array = opened(path)
+    array = open_array(path)
     if array is not None and array.shape == shape and array.dtype == np.dtype(dtype):
         return array
     size = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
     try:
         write_blocks(path, shape, dtype, blocks(), label)
     except OSError as error:
-        problem = cannot_write(path.parent, error)
+        problem = write_error(path.parent, error)
         if size > IN_MEMORY_LIMIT:
             raise problem from error
         warnings.warn(f"{problem} {label} is kept in memory this time.", stacklevel=3)
         return np.concatenate(list(blocks()))
-    array = opened(path)
+    array = open_array(path)
     if array is None:
         raise InputError(f"{str(path)!r} was written but cannot be read back; check the disk.")
     return array
@@ -102,7 +130,15 @@ def stored(
 def write_blocks(
     path: Path, shape: tuple[int, ...], dtype: DTypeLike, blocks: Iterable[NDArray[Any]], label: str
 ) -> None:
-    """Write consecutive rows as one .npy file: streamed, so that it may be larger than memory."""
+    """Write consecutive rows as one .npy file, all of it or none.
+
+    Args:
+        path: of the file.
+        shape: of the whole array.
+        dtype: of its values.
+        blocks: consecutive rows; together they may be larger than memory.
+        label: what is being done, for the progress bar.
+    """
     dtype = np.dtype(dtype)
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     path.parent.mkdir(parents=True, exist_ok=True)

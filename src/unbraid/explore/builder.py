@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from unbraid.codes import CodeTable, choose_rows
 from unbraid.errors import InputError
 from unbraid.explore.content import code_arrays, histogram, observations
 from unbraid.explore.description import code_table, describe
@@ -19,8 +18,9 @@ from unbraid.explore.graphs import StageGraphs, examples
 from unbraid.explore.names import read_names
 from unbraid.explore.onnx_files import run_graphs
 from unbraid.explore.packing import PAGE, PRECISIONS, Block, Precision, pack
-from unbraid.files import write_text
-from unbraid.run import Run
+from unbraid.runs.codes import CodeTable, choose_rows
+from unbraid.runs.directory import RunDirectory
+from unbraid.util.files import write_text
 
 AIMED, MOST = 3_000_000, 10_000_000  # bytes of a page
 TRACED = 4  # observations that graphs are traced with
@@ -30,7 +30,7 @@ WORKER = ("tensor", "elementwise", "linear", "reductions", "shapes", "graph", "c
 WINDOW = ("format", "state", "link", "drawing", "sliders", "pad", "map", "strip", "own", "main")
 
 
-def write_page(run: Run, path: Path) -> int:
+def write_page(run: RunDirectory, path: Path) -> int:
     """Write the explorer of a run, and return its size in bytes."""
     chosen = choose_rows(len(run.data), TRACED, run.plan.seed)
     graphs = run_graphs(run, examples(run.chain, run.observations(chosen), None))
@@ -57,7 +57,7 @@ def write_page(run: Run, path: Path) -> int:
 
 
 def assemble(
-    run: Run, graphs: Sequence[StageGraphs], table: CodeTable, described: dict[str, Any], precision: Precision
+    run: RunDirectory, graphs: Sequence[StageGraphs], table: CodeTable, described: dict[str, Any], precision: Precision
 ) -> str:
     """The page's text, with weights packed in this way."""
     block = Block()
@@ -77,7 +77,7 @@ def assemble(
     return fill(model, bytes(block.content), read_names(run.folder))
 
 
-def title(run: Run) -> dict[str, str]:
+def title(run: RunDirectory) -> dict[str, str]:
     """What the page is of: the data set and the methods."""
     chain = " + ".join(config.name for config, _ in run.plan.stages)
     return {"data": Path(run.data.name).stem or run.data.name, "methods": chain}

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from unbraid.batches import mix
-from unbraid.codes import CodeTable
-from unbraid.data.base import Factor
+from unbraid.data.factor_data import Factor
 from unbraid.explore.packing import Block
-from unbraid.run import Run
+from unbraid.runs.codes import CodeTable
+from unbraid.runs.directory import RunDirectory
+from unbraid.util.seeds import mix
 
 SHOWN = 200  # observations
 BINS = 40  # of the histograms
@@ -23,7 +23,7 @@ MOST_CODES = 256  # a flow has as many codes as an observation has values: those
 SPRITE_QUALITY = 90
 
 
-def observations(run: Run, table: CodeTable, block: Block) -> dict[str, Any]:
+def observations(run: RunDirectory, table: CodeTable, block: Block) -> dict[str, Any]:
     """Up to 200 observations, chosen at random: what they look like, their codes, factors and place on the map."""
     random = np.random.default_rng(mix(run.plan.seed, "explore"))
     chosen = np.sort(random.permutation(len(table.rows))[:SHOWN])
@@ -50,7 +50,7 @@ def observations(run: Run, table: CodeTable, block: Block) -> dict[str, Any]:
     return shown | {"x": block.add(x.astype("<f4")), "low": low.tolist(), "high": high.tolist()}
 
 
-def code_arrays(run: Run) -> list[str]:
+def code_arrays(run: RunDirectory) -> list[str]:
     """Where the codes of each stage stand in a code table."""
     return ["codes" if number == 1 else f"stage-{number}/codes" for number in range(1, len(run.plan.stages) + 1)]
 

@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid._version import __version__
-from unbraid.codes import CodeTable
-from unbraid.data.base import FactorData
-from unbraid.data.tables import listed, read_table
-from unbraid.evaluate import works_without_labels
+from unbraid.core import HasClasses
+from unbraid.data.factor_data import FactorData
+from unbraid.data.own.tables import read_table, split_names
+from unbraid.evaluation.classes import class_names
+from unbraid.evaluation.evaluate import works_without_labels
 from unbraid.explore.graphs import OPSET, StageGraphs
 from unbraid.explore.names import named_columns, read_names
-from unbraid.methods.parted_vae import PartedVAEModel
-from unbraid.run import Run
+from unbraid.runs.codes import CodeTable
+from unbraid.runs.directory import RunDirectory
 
 FORMAT = 1
 COLLAPSED = 0.01  # nats: a code that says less than this of observations has collapsed to its prior
@@ -29,13 +30,13 @@ CHAIN = (
 )
 
 
-def code_table(run: Run) -> CodeTable:
+def code_table(run: RunDirectory) -> CodeTable:
     """The codes of the data set as for new observations: without labels, unless the codes are labels."""
     reads = run.chain.needs_labels and not works_without_labels(run)
-    return run.encode(labels=reads, show=False)
+    return run.codes(labels=reads, show=False)
 
 
-def describe(run: Run, graphs: Sequence[StageGraphs], table: CodeTable) -> dict[str, Any]:
+def describe(run: RunDirectory, graphs: Sequence[StageGraphs], table: CodeTable) -> dict[str, Any]:
     """The content of model.json, but for the names of files."""
     return {
         "format": FORMAT,
@@ -66,12 +67,12 @@ def value_names(data: FactorData) -> list[str] | None:
     path = Path(data.name)
     if data.arguments is None or path.suffix.lower() not in (".csv", ".parquet") or not path.is_file():
         return None
-    columns, factors = data.arguments.get("columns"), listed(data.arguments.get("factors") or ())
-    names = listed(columns) if columns is not None else [name for name in read_table(path) if name not in factors]
+    columns, factors = data.arguments.get("columns"), split_names(data.arguments.get("factors") or ())
+    names = split_names(columns) if columns is not None else [name for name in read_table(path) if name not in factors]
     return names if len(names) == data.shape[0] else None
 
 
-def describe_stage(run: Run, number: int, graph: StageGraphs, table: CodeTable) -> dict[str, Any]:
+def describe_stage(run: RunDirectory, number: int, graph: StageGraphs, table: CodeTable) -> dict[str, Any]:
     """One stage: its method, what flows in and out of its graphs, and its codes."""
     config, steps = run.plan.stages[number - 1]
     stage = run.chain.stages[number - 1]
@@ -82,12 +83,12 @@ def describe_stage(run: Run, number: int, graph: StageGraphs, table: CodeTable) 
         "decoder_inputs": inputs(graph.decoder),
         "groups": dict(graph.groups),
         "codes_are_labels": config.codes_are_labels,
-        "replaces_codes": stage.replaces_codes,
+        "replaces_codes": config.replaces_codes,
         "codes": describe_codes(run, number, table),
     }
-    if stage.encoder_needs_labels and run.plan.labels is not None:
+    if config.encoder_needs_labels and run.plan.labels is not None:
         described["labels"] = list(run.plan.labels.factors)
-    if isinstance(stage, PartedVAEModel):
+    if isinstance(stage, HasClasses):
         described["classes"] = describe_classes(run, stage)
     return described
 
@@ -97,7 +98,7 @@ def inputs(graph: Any) -> list[str]:
     return [] if graph is None else [value.name for value in graph.graph.input]
 
 
-def describe_codes(run: Run, number: int, table: CodeTable) -> list[dict[str, Any]]:
+def describe_codes(run: RunDirectory, number: int, table: CodeTable) -> list[dict[str, Any]]:
     """Every code of a stage: its column, its name, where the data lie, and how much it says."""
     prefix = "" if number == 1 else f"stage-{number}/"
     codes: NDArray[np.float32] = table.arrays[f"{prefix}codes"]
@@ -134,13 +135,11 @@ def slider_ranges(
     return np.clip(low, *limits.T), np.clip(high, *limits.T)
 
 
-def describe_classes(run: Run, stage: PartedVAEModel) -> list[dict[str, Any]]:
-    """The discrete variables of a PartedVAE, and the codes u at which each of their values has its mode."""
-    from unbraid.parted import class_names
-
-    u = stage.config.class_latents
+def describe_classes(run: RunDirectory, stage: HasClasses) -> list[dict[str, Any]]:
+    """The discrete variables of a method with classes, and the codes u at which each of their values has its mode."""
     described = []
-    for k, modes in enumerate(stage.mode_list):
+    for k in range(len(stage.class_sizes)):
         name, values = class_names(run, k)
-        described.append({"name": name, "values": list(values), "first": k * u, "modes": modes.mean.tolist()})
+        modes = stage.class_modes(k).mean.tolist()
+        described.append({"name": name, "values": list(values), "first": k * stage.codes_per_variable, "modes": modes})
     return described

@@ -10,13 +10,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unbraid.batches import mix
-from unbraid.chain import Codes, unflat, with_given
-from unbraid.codes import CodeTable
 from unbraid.explore.content import code_arrays
 from unbraid.explore.graphs import Decoder, Encoder, Example, StageGraphs, examples, session
 from unbraid.explore.packing import Precision, rounded
-from unbraid.run import Run
+from unbraid.runs.chain import Codes, unflat, with_earlier_codes
+from unbraid.runs.codes import CodeTable
+from unbraid.runs.directory import RunDirectory
+from unbraid.util.seeds import mix
 
 ROWS, MOVED = 200, 0.3  # observations that are measured; the share of their codes that is set at random
 DECODED = 2 / 255  # what packing may change of an image; of a vector, the same part of its range
@@ -24,7 +24,11 @@ ENCODED = 0.02  # what it may change of a code, as a part of its slider's range
 
 
 def is_faithful(
-    run: Run, graphs: Sequence[StageGraphs], described: Mapping[str, Any], table: CodeTable, precision: Precision
+    run: RunDirectory,
+    graphs: Sequence[StageGraphs],
+    described: Mapping[str, Any],
+    table: CodeTable,
+    precision: Precision,
 ) -> bool:
     """Whether graphs packed this way still encode and decode alike, for observations and for sliders set anyhow."""
     random = np.random.default_rng(mix(run.plan.seed, "packing"))
@@ -51,7 +55,7 @@ def moved_codes(
 
 @torch.no_grad()
 def encodes_alike(
-    run: Run,
+    run: RunDirectory,
     graph: StageGraphs,
     example: Example,
     number: int,
@@ -68,7 +72,7 @@ def encodes_alike(
 
 @torch.no_grad()
 def decodes_alike(
-    run: Run,
+    run: RunDirectory,
     graphs: Sequence[StageGraphs],
     given: Sequence[Example],
     moved: Sequence[NDArray[np.float32]],
@@ -79,7 +83,7 @@ def decodes_alike(
     earlier: Codes = {}
     for stage, graph, example, codes in zip(run.chain.stages, graphs, given, moved, strict=True):
         own = unflat(torch.from_numpy(codes).to(run.device), example.codes)
-        inputs = Example(example.x, y, None, own, with_given(stage, own, earlier).get("given")).decoder_inputs
+        inputs = Example(example.x, y, None, own, with_earlier_codes(stage, own, earlier).get("given")).decoder_inputs
         made = Decoder(stage, own)(**inputs)
         exact = made.cpu().numpy()
         span = 1.0 if run.data.is_image else float(np.ptp(exact))

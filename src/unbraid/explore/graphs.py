@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 from torch import Tensor, nn
 
-from unbraid.chain import Chain, Codes, flat, knows_prior_only, means, unflat, with_given
 from unbraid.core import Decodes, Encodes, Method, Posterior
 from unbraid.errors import InputError
+from unbraid.runs.chain import Chain, Codes, flat, knows_prior_only, means, unflat, with_earlier_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,10 +93,10 @@ def examples(chain: Chain, x: Tensor, labels: Tensor | None) -> list[Example]:
     found: list[Example] = []
     y: Tensor | None = None
     for stage in chain.stages:
-        read = labels if stage.encoder_needs_labels else None
+        read = labels if stage.config.encoder_needs_labels else None
         codes = means(posterior(stage, x, y, read))
         earlier = found[-1].codes if found else {}
-        given = with_given(stage, codes, earlier).get("given")
+        given = with_earlier_codes(stage, codes, earlier).get("given")
         found.append(Example(x, y, read, codes, given))
         y = Decoder(stage, codes)(**found[-1].decoder_inputs)
     return found

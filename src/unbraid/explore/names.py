@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unbraid.errors import InputError
-from unbraid.files import read_json
+from unbraid.util.files import read_json
 
 FILE = "names.json"
 

@@ -10,18 +10,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unbraid.codes import choose_rows
 from unbraid.errors import InputError
 from unbraid.explore.description import code_table, describe
 from unbraid.explore.graphs import Decoder, Encoder, Example, StageGraphs, examples, session, stage_graphs
-from unbraid.files import check_folder, write_bytes, write_json
-from unbraid.run import Run
+from unbraid.runs.codes import choose_rows
+from unbraid.runs.directory import RunDirectory
+from unbraid.util.files import check_folder, write_bytes, write_json
 
 CHECKED = 100  # observations
 TOLERANCE = 1e-4  # between onnxruntime and torch, relative to the largest value where that is more than one
 
 
-def export_onnx(run: Run, folder: Path) -> dict[str, Any]:
+def export_onnx(run: RunDirectory, folder: Path) -> dict[str, Any]:
     """Write `stage-K-encoder.onnx`, `stage-K-decoder.onnx` and model.json; returns what model.json holds."""
     check_folder(folder)
     chosen = choose_rows(len(run.data), CHECKED, run.plan.seed)
@@ -50,7 +50,7 @@ def export_onnx(run: Run, folder: Path) -> dict[str, Any]:
     return described
 
 
-def run_graphs(run: Run, given: list[Example]) -> list[StageGraphs]:
+def run_graphs(run: RunDirectory, given: list[Example]) -> list[StageGraphs]:
     """The graphs of every stage of a run, traced with these examples."""
     pairs = zip(run.chain.stages, run.plan.stages, given, strict=True)
     return [stage_graphs(stage, example, config.name) for stage, (config, _), example in pairs]

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from unbraid._version import __version__
-from unbraid.config import digest as text_digest
-from unbraid.config import to_json
 from unbraid.data import cache
-from unbraid.data.base import FactorData
-from unbraid.data.download import RemoteFile, fetch
+from unbraid.data.published.download import RemoteFile, fetch
 from unbraid.errors import InputError
 from unbraid.explore.builder import write_page
+from unbraid.explore.description import code_table
 from unbraid.explore.names import FILE as NAMES
 from unbraid.explore.names import read_names
-from unbraid.files import check_folder, read_json, write_json, write_text
-from unbraid.run import Run
+from unbraid.runs.directory import RunDirectory
+from unbraid.util.files import check_folder, read_json, write_json, write_text
+from unbraid.util.schema import digest as text_digest
+from unbraid.util.schema import to_json
 
 INDEX = "files.json"
 # All that a run is read from. Nothing else is fetched, whatever an index asks for.
@@ -27,11 +27,11 @@ SHARED = re.compile(r"config\.json|metrics\.json|names\.json|codes\.npz|stage-\d
 HUB = "https://huggingface.co/{}/resolve/main"
 
 
-def write_card(run: Run, folder: Path, licence: str = "") -> Path:
+def write_card(run: RunDirectory, folder: Path, licence: str = "") -> Path:
     """Write README.md, weights, codes, scores and the explorer, with a digest of each file that a run is read from."""
     check_folder(folder)
     run.chain  # noqa: B018  (refuses a run that is not finished before anything is written)
-    run.encode(show=False)
+    code_table(run)
     for path in sorted(run.folder.rglob("*")):
         name = path.relative_to(run.folder).as_posix()
         if path.is_file() and SHARED.fullmatch(name):
@@ -51,7 +51,7 @@ def described_file(path: Path) -> dict[str, Any]:
     return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 
-def card(run: Run, licence: str) -> str:
+def card(run: RunDirectory, licence: str) -> str:
     """The README: what the model is, what it was trained on and how, how well it does, how to use it."""
     data, methods = run.plan.data, [config.name for config, _ in run.plan.stages]
     tags = ["disentanglement", "representation-learning", *dict.fromkeys(methods)]
@@ -78,9 +78,9 @@ def card(run: Run, licence: str) -> str:
         "",
         "## Use",
         "```python",
-        "from unbraid.explore.sharing import open_shared",
+        "import unbraid as ub",
         "",
-        'run = open_shared("https://…")  # or "hf://organisation/name"; give data=… where it was not built in',
+        'run = ub.open("https://…")  # or "hf://organisation/name"; give data=… where it was not built in',
         "run.encode(x), run.reconstruct(x)",
         "```",
     ]
@@ -88,7 +88,7 @@ def card(run: Run, licence: str) -> str:
     return "\n".join([*lines, *(["", "## Names of codes", *named] if named else [])]) + "\n"
 
 
-def stage_lines(run: Run) -> list[str]:
+def stage_lines(run: RunDirectory) -> list[str]:
     """A table of the stages, with the options that are not at their defaults."""
     lines = ["| stage | method | steps | options |", "|---|---|---|---|"]
     for number, (config, steps) in enumerate(run.plan.stages, 1):
@@ -98,7 +98,7 @@ def stage_lines(run: Run) -> list[str]:
     return lines
 
 
-def score_lines(run: Run) -> list[str]:
+def score_lines(run: RunDirectory) -> list[str]:
     """A table of the scores with their intervals; a sentence where there are none."""
     path = run.folder / "metrics.json"
     scores = read_json(path) if path.is_file() else {}
@@ -113,10 +113,19 @@ def score_lines(run: Run) -> list[str]:
     return lines
 
 
-def open_shared(address: str, data: FactorData | None = None) -> Run:
-    """The run at an address: `https://…` of a folder that `write_card` wrote, or `hf://organisation/name`.
+def is_address(folder: str | Path) -> bool:
+    """Whether this names a run elsewhere, and no folder here."""
+    return isinstance(folder, str) and re.match(r"[a-z]+://", folder) is not None
 
-    Its files are fetched once, checked against their digests, and kept in the cache. Nothing is unpickled.
+
+def fetch_run(address: str) -> Path:
+    """Fetch a shared run: its files are checked against their digests and kept in the cache.
+
+    Args:
+        address: `https://…` of a folder that `write_card` wrote, or `hf://organisation/name`.
+
+    Returns:
+        The run directory, here.
     """
     base = hub_address(address)
     home = cache.folder() / "runs" / text_digest(base)[:16]
@@ -131,7 +140,7 @@ def open_shared(address: str, data: FactorData | None = None) -> Run:
         fetch_file(base, home, name, entry)
     if NAMES not in files:
         (home / NAMES).unlink(missing_ok=True)
-    return Run.open(home, data)
+    return home
 
 
 def fetch_file(base: str, home: Path, name: str, entry: dict[str, Any]) -> None:

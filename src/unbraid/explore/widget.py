@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from unbraid.errors import InputError
 from unbraid.explore.builder import write_page
 from unbraid.explore.names import FILE
-from unbraid.files import write_json
+from unbraid.util.files import write_json
 
 try:
     import anywidget
@@ -18,7 +18,7 @@ except ImportError as error:
     raise InputError(f"the explorer in a notebook needs {error.name}: pip install 'unbraid[notebook]'.") from error
 
 if TYPE_CHECKING:
-    from unbraid.run import Run
+    from unbraid.runs.directory import RunDirectory
 
 
 class Explorer(anywidget.AnyWidget):
@@ -30,10 +30,10 @@ class Explorer(anywidget.AnyWidget):
     _esm = Path(__file__).parent / "page" / "widget.js"
     page = traitlets.Unicode().tag(sync=True)
     height = traitlets.Int(960).tag(sync=True)
-    codes: traitlets.List[list[float]] = traitlets.List().tag(sync=True)
+    codes: Any = traitlets.List().tag(sync=True)
     names = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, run: Run, height: int = 960) -> None:
+    def __init__(self, run: RunDirectory, height: int = 960) -> None:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "explorer.html"
             write_page(run, path)

@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unbraid.config import from_json, to_json
 from unbraid.core import MethodConfig
 from unbraid.errors import unknown
-from unbraid.methods.annealed_vae import AnnealedVAE
-from unbraid.methods.beta_tcvae import BetaTCVAE
-from unbraid.methods.beta_vae import VAE, BetaVAE
-from unbraid.methods.cgan import CGAN
-from unbraid.methods.controls import Controls, MSControls
-from unbraid.methods.dip_vae import DIPVAEI, DIPVAEII
-from unbraid.methods.end_to_end import EndToEnd
-from unbraid.methods.factor_vae import FactorVAE
-from unbraid.methods.flow_beta_tcvae import FlowBetaTCVAE
-from unbraid.methods.full_vae import FullVAE
-from unbraid.methods.gaussian_mixture import GaussianMixture
-from unbraid.methods.guided_vae import GuidedBetaTCVAE, GuidedVAE
-from unbraid.methods.hfvae import HFVAE
-from unbraid.methods.idvae import IDVAE
-from unbraid.methods.infogan import InfoGAN
-from unbraid.methods.ivae import IVAE
-from unbraid.methods.jacobian import JacobianSupervision
-from unbraid.methods.joint_vae import JointVAE
-from unbraid.methods.ms_flow import MSFlow
-from unbraid.methods.ms_gan import MSGAN
-from unbraid.methods.ms_vae import MSVAE
-from unbraid.methods.parted_vae import PartedVAE
-from unbraid.methods.ss_ivae import SSIDVAE, SSIVAE
-from unbraid.methods.supervised_guided_vae import SupervisedGuidedVAE
+from unbraid.methods.gan.cgan import CGAN
+from unbraid.methods.gan.infogan import InfoGAN
+from unbraid.methods.gan.ms_gan import MSGAN
+from unbraid.methods.labelled.full_vae import FullVAE
+from unbraid.methods.labelled.idvae import IDVAE
+from unbraid.methods.labelled.ivae import IVAE
+from unbraid.methods.labelled.parted_vae import PartedVAE
+from unbraid.methods.labelled.ss_ivae import SSIDVAE, SSIVAE
+from unbraid.methods.labelled.supervised_guided_vae import SupervisedGuidedVAE
+from unbraid.methods.staged.controls import Controls, MSControls
+from unbraid.methods.staged.end_to_end import EndToEnd
+from unbraid.methods.staged.gaussian_mixture import GaussianMixture
+from unbraid.methods.staged.jacobian import JacobianSupervision
+from unbraid.methods.staged.ms_flow import MSFlow
+from unbraid.methods.staged.ms_vae import MSVAE
+from unbraid.methods.vae.annealed_vae import AnnealedVAE
+from unbraid.methods.vae.beta_tcvae import BetaTCVAE
+from unbraid.methods.vae.beta_vae import VAE, BetaVAE
+from unbraid.methods.vae.dip_vae import DIPVAEI, DIPVAEII
+from unbraid.methods.vae.factor_vae import FactorVAE
+from unbraid.methods.vae.flow_beta_tcvae import FlowBetaTCVAE
+from unbraid.methods.vae.guided_vae import GuidedBetaTCVAE, GuidedVAE
+from unbraid.methods.vae.hfvae import HFVAE
+from unbraid.methods.vae.joint_vae import JointVAE
+from unbraid.util.schema import from_json, to_json
 
 METHODS: tuple[type[MethodConfig], ...] = (
     VAE,
@@ -103,7 +103,19 @@ __all__ = [
 
 
 def by_name(name: str, more: Sequence[type[MethodConfig]] = ()) -> type[MethodConfig]:
-    """The configuration class of a method, by its name on the command line; `more` are methods of your own."""
+    """The configuration class of a method, by its name on the command line.
+
+    Args:
+        name: as in `unbraid fit DATA --method NAME`.
+        more: methods of your own.
+
+    Returns:
+        The class.
+
+    Example:
+        >>> by_name("beta-tcvae").title
+        'β-TCVAE'
+    """
     known = {config.name: config for config in (*METHODS, *more)}
     if name not in known:
         raise unknown("method", name, known)
@@ -111,10 +123,27 @@ def by_name(name: str, more: Sequence[type[MethodConfig]] = ()) -> type[MethodCo
 
 
 def describe(config: MethodConfig) -> dict[str, Any]:
-    """A configuration as it stands in `config.json`."""
+    """A configuration as it stands in `config.json`.
+
+    Example:
+        >>> describe(BetaVAE(beta=8.0))["options"]["beta"]
+        8.0
+    """
     return {"method": config.name, "options": to_json(config)}
 
 
 def restore(description: Mapping[str, Any], more: Sequence[type[MethodConfig]] = ()) -> MethodConfig:
-    """The configuration that `describe` wrote down."""
+    """The configuration that `describe` wrote down.
+
+    Args:
+        description: what `describe` returned.
+        more: methods of your own.
+
+    Returns:
+        The configuration; an option that is not named keeps its default.
+
+    Example:
+        >>> restore(describe(BetaVAE(beta=8.0))) == BetaVAE(beta=8.0)
+        True
+    """
     return from_json(by_name(description["method"], more), description["options"])

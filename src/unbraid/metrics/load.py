@@ -8,16 +8,27 @@ from pathlib import Path
 import numpy as np
 
 from unbraid.errors import InputError
-from unbraid.metrics.table import Table, as_table
-
-_ARRAYS = ("codes", "factors", "log_var", "factor_names", "factor_kinds", "factor_sizes")
+from unbraid.metrics._shared.checks import as_table
+from unbraid.metrics._shared.table import Table
 
 
 def load_table(path: str | Path) -> Table:
-    """Read `codes.npz`: arrays `codes` [n, d] and `factors` [n, k].
+    """Read the codes and factors of a `.npz` file into a `Table`.
 
-    Where they are there, `log_var` [n, d], `factor_names`, `factor_kinds` and `factor_sizes` are read too.
-    Nothing is unpickled.
+    Args:
+        path: the file, with arrays `codes` [n, latent] and `factors` [n, factor]. Where they are there, `columns`,
+            `log_var`, `information`, `factor_names`, `factor_kinds` and `factor_sizes` are read too. Nothing is
+            unpickled.
+
+    Returns:
+        The table, checked.
+
+    Example:
+        >>> import tempfile, numpy as np
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     np.savez(folder + "/codes.npz", codes=np.eye(3), factors=[0, 1, 1], factor_names=["colour"])
+        ...     load_table(folder + "/codes.npz").names
+        ('colour',)
     """
     path = Path(path)
     if not path.is_file():
@@ -31,18 +42,9 @@ def load_table(path: str | Path) -> Table:
                 if name not in file.files:
                     there = ", ".join(file.files) or "nothing"
                     raise InputError(f"{str(path)!r} has no array {name!r} (it has {there}); save it under that name.")
-            arrays = {name: file[name] for name in _ARRAYS if name in file.files}
+            table = Table.from_arrays({name: file[name] for name in file.files})
     except InputError:
         raise
     except (ValueError, OSError, EOFError, zipfile.BadZipFile):
         raise InputError(f"{str(path)!r} cannot be read as .npz; save it with numpy.savez.") from None
-    sizes = arrays.get("factor_sizes")
-    return as_table(
-        arrays["codes"],
-        arrays["factors"],
-        names=[str(name) for name in arrays["factor_names"]] if "factor_names" in arrays else None,
-        kinds=[str(kind) for kind in arrays["factor_kinds"]] if "factor_kinds" in arrays else None,
-        sizes=None if sizes is None else [float(size) for size in sizes],
-        log_vars=arrays.get("log_var"),
-        allow_constant=True,
-    )
+    return as_table(table, allow_constant=True)

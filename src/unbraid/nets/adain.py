@@ -1,4 +1,4 @@
-"""Adaptive instance normalisation: how z enters a second stage, and the only way it does."""
+"""Adaptive instance normalisation (AdaIN): the only way in which z enters a later stage."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from unbraid.core import DataSpec
+from unbraid.data.spec import DataSpec
 from unbraid.errors import InputError
 from unbraid.nets.stacks import VECTOR_UNITS, mlp, scaled, upsampling
 
@@ -19,10 +19,24 @@ STYLES_OF = "what z scales and shifts: channels as a whole, or at every place of
 
 
 def adain(activations: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
-    """Instance norm without parameters of its own, then scale and shift (Huang & Belongie 2017, eq. 8).
+    """Instance norm without parameters of its own, then scale and shift.
 
-    Maps [b, channel, height, width] are normalised over space for each channel; vectors [b, unit], which have no
-    space, over their units.
+    Args:
+        activations: maps [b, channel, height, width], normalised over space for each channel; or vectors [b, unit],
+            which have no space, normalised over their units.
+        scale: [b, channel], or one for every place, shaped like the maps.
+        shift: shaped like `scale`.
+
+    Returns:
+        Shaped like `activations`.
+
+    Reference:
+        Huang & Belongie 2017, eq. 8.
+
+    Example:
+        >>> h = adain(torch.randn(2, 3, 8, 8), scale=torch.full((2, 3), 2.0), shift=torch.full((2, 3), 5.0))
+        >>> round(h.mean().item(), 3), round(h.std().item(), 1)
+        (5.0, 2.0)
     """
     if activations.ndim == 4:
         if scale.ndim == 2:  # the same everywhere
@@ -32,7 +46,19 @@ def adain(activations: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
 
 
 def halvings(shape: tuple[int, ...], most: int = 4) -> list[tuple[int, int]]:
-    """Heights and widths of the maps under at most four stride-2 5×5 convolutions, down to no less than 2."""
+    """Heights and widths of the maps under stride-2 5×5 convolutions, from the image down to no less than 2.
+
+    Args:
+        shape: (channel, height, width) of the image.
+        most: the greatest number of convolutions.
+
+    Returns:
+        One (height, width) for the image and for each map below it.
+
+    Example:
+        >>> halvings((3, 64, 64))
+        [(64, 64), (32, 32), (16, 16), (8, 8), (4, 4)]
+    """
     sizes = [(shape[1], shape[2])]
     while len(sizes) <= most and min(sizes[-1]) > 2:
         sizes.append(((sizes[-1][0] + 1) // 2, (sizes[-1][1] + 1) // 2))
@@ -40,7 +66,17 @@ def halvings(shape: tuple[int, ...], most: int = 4) -> list[tuple[int, int]]:
 
 
 class Styles(nn.Module):
-    """The small MLP from z to the scales and shifts of every AdaIN site."""
+    """The small MLP from z to the scales and shifts of every AdaIN site.
+
+    Args:
+        latents: the length of z.
+        sites: the number of channels at each site.
+        units: of the hidden layer.
+
+    Example:
+        >>> [scale.shape for scale, _ in Styles(5, sites=[8, 16], units=32)(torch.randn(2, 5))]
+        [torch.Size([2, 8]), torch.Size([2, 16])]
+    """
 
     def __init__(self, latents: int, sites: Sequence[int], units: int) -> None:
         super().__init__()
@@ -49,14 +85,14 @@ class Styles(nn.Module):
         self.styles = nn.Linear(units, 2 * sum(sites))
 
     def forward(self, z: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """(scale, shift), each [b, channel], for each site. Scales are centred at one; `speak_up` makes them vary."""
+        """(scale, shift), each [b, channel], for each site; scales are centred at one."""
         values = self.styles(F.relu(self.hidden(z)))
         scales, shifts = values.chunk(2, dim=1)
         pairs = zip(scales.split(self.sites, dim=1), shifts.split(self.sites, dim=1), strict=True)
         return [(1 + scale, shift) for scale, shift in pairs]
 
-    def speak_up(self) -> None:
-        """Start with scales and shifts of variance one, over z ~ N(0, 1) and the weights: four times the deviation."""
+    def init_unit_variance(self) -> None:
+        """Initialise so that scales and shifts have variance one over z ~ N(0, 1): four times the usual deviation."""
         nn.init.kaiming_normal_(self.hidden.weight)
         nn.init.normal_(self.styles.weight, std=self.styles.in_features**-0.5)
 
@@ -65,6 +101,14 @@ class PlacedStyles(nn.Module):
     """A scale and a shift for every channel at every place, each the positive part of a linear function of z.
 
     So it is in the authors' code, where the paper's text leaves the form of γ(z) and β(z) open.
+
+    Args:
+        latents: the length of z.
+        sites: (channel, height, width) of the maps at each site.
+
+    Example:
+        >>> PlacedStyles(5, sites=[(8, 4, 4)])(torch.randn(2, 5))[0][0].shape
+        torch.Size([2, 8, 4, 4])
     """
 
     def __init__(self, latents: int, sites: Sequence[tuple[int, int, int]]) -> None:
@@ -77,18 +121,31 @@ class PlacedStyles(nn.Module):
         pairs = [layer(z).relu().unflatten(1, (2, *site)) for layer, site in zip(self.layers, self.sites, strict=True)]
         return [(pair[:, 0], pair[:, 1]) for pair in pairs]
 
-    def speak_up(self) -> None:
-        """Start with functions of z of variance one, before the negative part is cut."""
+    def init_unit_variance(self) -> None:
+        """Initialise so that scales and shifts have variance one over z ~ N(0, 1), before negative values are cut."""
         for name, values in self.named_parameters():
             if name.endswith("weight"):
                 nn.init.normal_(values, std=self.latents**-0.5)
 
 
 class AdainMaps(nn.Module):
-    """p(x | y, z) for images (MS-VAE §3.2): y through convolutions, z through AdaIN at all seven sites.
+    """p(x | y, z) for images: y through convolutions, z through AdaIN at all seven sites.
 
-    5×5 stride-2 convolutions 64-128-256-512, a fully connected layer, three transposed convolutions 256-128-64 and
-    an output one; smaller images lose convolutions on both sides alike.
+    5×5 stride-2 convolutions 64-128-256-512, a fully connected layer, three transposed convolutions 256-128-64 and an
+    output one; smaller images lose convolutions on both sides alike.
+
+    Args:
+        shape: (channel, height, width).
+        latents: the length of z.
+        width: fraction of the paper's channels.
+        placed: whether z scales and shifts every place on its own (`PlacedStyles`).
+
+    Reference:
+        MS-VAE, §3.2.
+
+    Example:
+        >>> AdainMaps((3, 16, 16), latents=5, width=0.1)(torch.rand(2, 3, 16, 16), torch.randn(2, 5)).shape
+        torch.Size([2, 3, 16, 16])
     """
 
     def __init__(self, shape: tuple[int, ...], latents: int, width: float, *, placed: bool = False) -> None:
@@ -130,7 +187,18 @@ class AdainMaps(nn.Module):
 
 
 class AdainVectors(nn.Module):
-    """p(x | y, z) for vectors: the same idea, with layers of units in place of maps."""
+    """p(x | y, z) for vectors: the same idea, with layers of units in place of maps.
+
+    Args:
+        values: the length of x and y.
+        latents: the length of z.
+        width: fraction of the units.
+        depth: the number of hidden layers.
+
+    Example:
+        >>> AdainVectors(7, latents=5, width=0.1)(torch.randn(2, 7), torch.randn(2, 5)).shape
+        torch.Size([2, 7])
+    """
 
     def __init__(self, values: int, latents: int, width: float, depth: int = 3) -> None:
         super().__init__()
@@ -148,7 +216,11 @@ class AdainVectors(nn.Module):
 
 
 def check_styles(styles: StylesOf, data: DataSpec) -> None:
-    """Refuse styles of places where there are none."""
+    """Refuse styles of places for vectors, which have no places.
+
+    Example:
+        >>> check_styles("places", DataSpec(shape=(3, 16, 16), size=10))
+    """
     if styles == "places" and not data.is_image:
         raise InputError("--styles places is for images: vectors have no places, so leave it out.")
 
@@ -156,14 +228,41 @@ def check_styles(styles: StylesOf, data: DataSpec) -> None:
 def adain_network(
     shape: tuple[int, ...], latents: int, width: float, styles: StylesOf = "channels"
 ) -> AdainMaps | AdainVectors:
-    """p(x | y, z) for observations of this shape. Vectors have no places: each of their units is scaled and shifted."""
+    """p(x | y, z) for observations of this shape. Vectors have no places: each of their units is scaled and shifted.
+
+    Args:
+        shape: (channel, height, width) or (value,).
+        latents: the length of z.
+        width: fraction of the paper's units in every layer.
+        styles: what z scales and shifts: `channels` as a whole, or each of their `places`.
+
+    Returns:
+        A network that takes y and z.
+
+    Example:
+        >>> type(adain_network((7,), 5, 0.1)).__name__, type(adain_network((3, 16, 16), 5, 0.1)).__name__
+        ('AdainVectors', 'AdainMaps')
+    """
     if len(shape) == 3:
         return AdainMaps(shape, latents, width, placed=styles == "places")
     return AdainVectors(shape[0], latents, width)
 
 
 def residual_trunk(shape: tuple[int, ...], width: float) -> tuple[nn.Sequential, int]:
-    """The encoder's body for the residual x − y, as wide as the decoder's way down, and its number of features."""
+    """The encoder's body for the residual x − y, as wide as the decoder's downward half.
+
+    Args:
+        shape: (channel, height, width) or (value,).
+        width: fraction of the paper's units in every layer.
+
+    Returns:
+        The layers, and the number of features that come out of them.
+
+    Example:
+        >>> trunk, features = residual_trunk((3, 16, 16), width=0.1)
+        >>> trunk(torch.rand(2, 3, 16, 16)).shape == (2, features)
+        True
+    """
     if len(shape) == 1:
         units = scaled(VECTOR_UNITS, width)
         return nn.Sequential(*mlp(shape[0], units, units, activation=nn.ReLU)), units

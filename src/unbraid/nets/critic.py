@@ -12,7 +12,13 @@ SLOPE = 0.2  # of every LeakyReLU in Kim & Mnih 2018 and Radford et al. 2016
 
 
 class Critic(nn.Sequential):
-    """A network with one output for each sample."""
+    """A network with one output for each sample.
+
+    Example:
+        >>> import torch
+        >>> Critic(nn.Linear(4, 1))(torch.randn(2, 4)).shape
+        torch.Size([2])
+    """
 
     def forward(self, z: Tensor) -> Tensor:
         """The log-ratio of the two densities, [b]."""
@@ -20,7 +26,25 @@ class Critic(nn.Sequential):
 
 
 def critic(inputs: int, units: int = 1000, layers: int = 6, width: float = 1.0) -> Critic:
-    """Fully connected, LeakyReLU(0.2): 6 layers of 1000 units in FactorVAE (Kim & Mnih 2018, table 1)."""
+    """A fully connected critic of codes with LeakyReLU(0.2).
+
+    Args:
+        inputs: the number of codes.
+        units: in each hidden layer, at width 1.
+        layers: the number of hidden layers.
+        width: fraction of the units.
+
+    Returns:
+        A network from [b, inputs] to log-ratios [b].
+
+    Reference:
+        Kim & Mnih 2018, appendix A: 6 layers of 1000 units.
+
+    Example:
+        >>> import torch
+        >>> critic(10, width=0.01)(torch.randn(2, 10)).shape
+        torch.Size([2])
+    """
     activation = partial(nn.LeakyReLU, SLOPE)
     sizes = [inputs, *[scaled(units, width)] * layers]
     hidden = [

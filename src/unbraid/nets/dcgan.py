@@ -12,7 +12,17 @@ from unbraid.nets.stacks import VECTOR_UNITS, map_sizes, scaled, upsampling
 
 
 class PairCritic(nn.Module):
-    """log p(x | condition)/p_G(x | condition) of pairs; batch norm on all maps but the first."""
+    """log p(x | condition)/p_G(x | condition) of pairs; batch norm on all maps but the first.
+
+    Args:
+        shape: of x.
+        condition: the shape of what x is paired with: an image like x, or (value,).
+        width: fraction of DCGAN's channels.
+
+    Example:
+        >>> PairCritic((3, 16, 16), (4,), width=0.1)(torch.rand(2, 3, 16, 16), torch.randn(2, 4)).shape
+        torch.Size([2])
+    """
 
     def __init__(self, shape: tuple[int, ...], condition: tuple[int, ...], width: float) -> None:
         super().__init__()
@@ -42,7 +52,23 @@ class PairCritic(nn.Module):
 
 
 def generator(inputs: int, shape: tuple[int, ...], width: float) -> nn.Sequential:
-    """DCGAN's generator: from codes to logits of x, with batch norm after every layer but the last."""
+    """DCGAN's generator: from codes to logits of x, with batch norm after every layer but the last.
+
+    Args:
+        inputs: the number of codes.
+        shape: of x.
+        width: fraction of DCGAN's channels.
+
+    Returns:
+        A network from [b, inputs] to [b, *shape].
+
+    Reference:
+        Radford et al. 2016.
+
+    Example:
+        >>> generator(6, (3, 16, 16), width=0.1)(torch.randn(2, 6)).shape
+        torch.Size([2, 3, 16, 16])
+    """
     if len(shape) == 1:
         units = scaled(VECTOR_UNITS, width)
         layers: list[nn.Module] = []

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from unbraid.errors import InputError
 from unbraid.nets.adain import Styles, adain, halvings
 from unbraid.nets.stacks import VECTOR_UNITS, scaled, upsampling
 
@@ -15,7 +16,19 @@ from unbraid.nets.stacks import VECTOR_UNITS, scaled, upsampling
 class DecoderFromCodes(nn.Module):
     """p(x | c, z): c through a fully connected layer and the transposed convolutions, z through AdaIN.
 
-    With `concatenate`, z comes in beside c instead, and nothing is normalised.
+    Args:
+        shape: of x.
+        content: the number of codes c.
+        latents: the number of codes z.
+        width: fraction of the paper's units in every layer.
+        concatenate: z comes in beside c instead, and nothing is normalised.
+
+    Reference:
+        MS-VAE, appendix L.
+
+    Example:
+        >>> DecoderFromCodes((3, 16, 16), 4, 5, width=0.1)(torch.randn(2, 4), torch.randn(2, 5)).shape
+        torch.Size([2, 3, 16, 16])
     """
 
     def __init__(
@@ -32,6 +45,12 @@ class DecoderFromCodes(nn.Module):
             sites = [units] * 2
         else:
             maps = halvings(shape)[::-1]  # from the smallest map up to the image
+            least = 3 if concatenate else 5  # below, no map between the smallest and the image is left for z to style
+            if min(shape[1:]) < least:
+                raise InputError(
+                    f"images of {shape[1]}×{shape[2]} are too small for a decoder that starts from codes: "
+                    f"it needs {least}×{least} or more."
+                )
             channels = [scaled(64 * 2**step, width) for step in range(len(maps) - 1)][::-1]
             lowest = (channels[0], *maps[0])
             self.start = nn.Sequential(nn.Linear(inputs, prod(lowest)), nn.ReLU(), nn.Unflatten(1, lowest))

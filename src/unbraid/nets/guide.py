@@ -12,7 +12,20 @@ MOVES = ("rotation", "scale", "shift across", "shift up")  # what the first late
 
 
 class Guide(nn.Module):
-    """τ(z_def) ∘ (z_cont Bᵀ): linear in the content latents, then (for images) moved by the deformation latents."""
+    """τ(z_def) ∘ (z_cont Bᵀ): linear in the content latents, then (for images) moved by the deformation latents.
+
+    Args:
+        latents: all of them.
+        shape: of the observation.
+        deformation: how many of the first latents move the picture.
+
+    Reference:
+        Ding et al. 2020, §3.2.
+
+    Example:
+        >>> Guide(6, (1, 16, 16), deformation=2)(torch.randn(3, 6)).shape
+        torch.Size([3, 1, 16, 16])
+    """
 
     def __init__(self, latents: int, shape: tuple[int, ...], deformation: int) -> None:
         super().__init__()

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from unbraid.core import DataSpec
+from unbraid.data.spec import DataSpec
 from unbraid.errors import InputError
 from unbraid.nets.stacks import Encoder, NetworkName
 from unbraid.ops.categorical import relaxed_log_sample
@@ -27,7 +27,19 @@ LEAST_LOG_VAR = -8.0
 class ObservedLabels(nn.Module):
     """Labels [b, factor] to u [b, value]: numbers scaled to [0, 1], or one-hot for categorical factors if so chosen.
 
-    The paper scales all factors, categorical ones too, in the order of their indices.
+    Mita et al. 2021 scale all factors, categorical ones too, in the order of their indices.
+
+    Args:
+        data: what is known of the labels: kinds, ranges, means.
+        encoding: of categorical factors.
+
+    Example:
+        >>> from unbraid.data.factor_data import Factor
+        >>> shape = Factor("shape", 3, "categorical")
+        >>> spec = DataSpec((4,), 9, (shape,), ((0.0, 2.0),), labelled=9, shares=((0.5, 0.25, 0.25),), means=(0.75,))
+        >>> labels = torch.tensor([[2.0], [torch.nan]])
+        >>> ObservedLabels(spec)(labels).tolist(), ObservedLabels(spec, "one-hot")(labels).tolist()
+        ([[1.0], [0.375]], [[0.0, 0.0, 1.0], [0.5, 0.25, 0.25]])
     """
 
     low: Tensor
@@ -133,7 +145,14 @@ class GuessedLabels:
 
 
 class LabelGuess(nn.Module):
-    """The network of q(u | x), with a trunk of its own."""
+    """The network of q(u | x), with a trunk of its own.
+
+    Args:
+        observed: how labels become u.
+        data: the observations' shape.
+        network: one of the named stacks.
+        width: fraction of the paper's units in every layer.
+    """
 
     def __init__(self, observed: ObservedLabels, data: DataSpec, *, network: NetworkName, width: float) -> None:
         super().__init__()

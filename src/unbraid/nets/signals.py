@@ -10,7 +10,12 @@ SHORTEST = 8  # values that a signal must have for one halving
 
 
 def lengths(values: int) -> list[int]:
-    """The signal's length and those of its maps: halved at most four times, while at least 4 values remain."""
+    """The signal's length and those of its maps: halved at most four times, while at least 4 values remain.
+
+    Example:
+        >>> lengths(50)
+        [50, 25, 12, 6]
+    """
     found = [values]
     while len(found) <= len(CHANNELS) and found[-1] // 2 >= SHORTEST // 2:
         found.append(found[-1] // 2)
@@ -18,7 +23,21 @@ def lengths(values: int) -> list[int]:
 
 
 def signal_trunk(values: int, features: int, channels: tuple[int, ...]) -> nn.Sequential:
-    """[b, value] to [b, feature]."""
+    """Stride-2 convolutions along a signal, then one hidden layer.
+
+    Args:
+        values: the signal's length.
+        features: the number that comes out.
+        channels: of the convolutions, one for every halving.
+
+    Returns:
+        A network from [b, value] to [b, feature].
+
+    Example:
+        >>> import torch
+        >>> signal_trunk(50, features=16, channels=(4, 4, 8))(torch.randn(2, 50)).shape
+        torch.Size([2, 16])
+    """
     sizes = lengths(values)
     layers: list[nn.Module] = [nn.Unflatten(1, (1, values))]
     for before, after in zip((1, *channels[:-1]), channels, strict=True):
@@ -27,7 +46,22 @@ def signal_trunk(values: int, features: int, channels: tuple[int, ...]) -> nn.Se
 
 
 def signal_decoder(inputs: int, values: int, hidden: int, channels: tuple[int, ...]) -> nn.Sequential:
-    """[b, code] to [b, value]: the trunk's mirror."""
+    """The trunk's mirror: from codes to a signal.
+
+    Args:
+        inputs: the number of codes.
+        values: the signal's length.
+        hidden: units of the first layer.
+        channels: of the trunk's convolutions.
+
+    Returns:
+        A network from [b, code] to [b, value].
+
+    Example:
+        >>> import torch
+        >>> signal_decoder(5, 50, hidden=16, channels=(4, 4, 8))(torch.randn(2, 5)).shape
+        torch.Size([2, 50])
+    """
     sizes, upward = lengths(values)[::-1], (*channels[::-1], 1)
     layers: list[nn.Module] = [nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, upward[0] * sizes[0]), nn.ReLU()]
     layers.append(nn.Unflatten(1, (upward[0], sizes[0])))

@@ -11,8 +11,9 @@ from torch import Tensor, nn
 
 from unbraid.errors import InputError
 from unbraid.nets import signals
+from unbraid.nets.broadcast import CHANNELS, broadcast_decoder
 
-NetworkName = Literal["auto", "conv", "conv-bn", "conv-celeba", "conv-mnist", "mlp", "conv1d"]
+NetworkName = Literal["auto", "conv", "conv-bn", "conv-celeba", "conv-mnist", "broadcast", "mlp", "conv1d"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ CONV_STACKS = {
     "conv-celeba": ConvStack((64, 128, 128, 256), 512, batch_norm=True),
     # Dupont 2018; Hajimiri et al. 2021, table 3: MNIST at 32×32.
     "conv-mnist": ConvStack((32, 64, 64), 256, batch_norm=False, upward=(64, 32, 32)),
+    # Encodes like `conv`; decodes from a grid of coordinates (Watters et al. 2019).
+    "broadcast": ConvStack((32, 32, 64, 64), 256, batch_norm=False),
 }
 # Chen et al. 2018, appendix H.1: the fully connected nets for dSprites. MS-VAE, appendix C: 400 units for traces.
 IMAGE_UNITS, VECTOR_UNITS = 1200, 400
@@ -40,7 +43,19 @@ SMALLEST_MAP = 4
 
 
 class Encoder(nn.Module):
-    """A trunk, then a linear head that may also see other variables (labels, in IVAE and IDVAE)."""
+    """A trunk, then a linear head that may also see other variables (labels, in IVAE and IDVAE).
+
+    Args:
+        shape: of an observation.
+        outputs: of the head.
+        network: one of the named stacks, or `auto`.
+        width: fraction of the paper's units in every layer.
+        extra: how many other values the head sees.
+
+    Example:
+        >>> Encoder((3, 64, 64), outputs=20, width=0.1)(torch.rand(2, 3, 64, 64)).shape
+        torch.Size([2, 20])
+    """
 
     def __init__(
         self, shape: tuple[int, ...], outputs: int, *, network: NetworkName = "auto", width: float = 1.0, extra: int = 0
@@ -65,7 +80,21 @@ class Encoder(nn.Module):
 
 
 def decoder(inputs: int, shape: tuple[int, ...], *, network: NetworkName = "auto", width: float = 1.0) -> nn.Sequential:
-    """A network from codes to observations (logits, for images): the mirror of `Encoder`."""
+    """A network from codes to observations (logits, for images): the mirror of `Encoder`.
+
+    Args:
+        inputs: the number of codes.
+        shape: of an observation.
+        network: one of the named stacks, or `auto`.
+        width: fraction of the paper's units in every layer.
+
+    Returns:
+        A network from [b, inputs] to [b, *shape].
+
+    Example:
+        >>> decoder(10, (3, 64, 64), width=0.1)(torch.randn(2, 10)).shape
+        torch.Size([2, 3, 64, 64])
+    """
     chosen = choose(network, shape)
     if chosen == "mlp":
         units = scaled(IMAGE_UNITS if len(shape) == 3 else VECTOR_UNITS, width)
@@ -74,6 +103,8 @@ def decoder(inputs: int, shape: tuple[int, ...], *, network: NetworkName = "auto
     if chosen == "conv1d":
         hidden = scaled(signals.HIDDEN, width)
         return signals.signal_decoder(inputs, shape[0], hidden, signal_channels(shape[0], width))
+    if chosen == "broadcast":
+        return broadcast_decoder(inputs, shape, scaled(CHANNELS, width))
     stack = CONV_STACKS[chosen]
     maps = map_sizes(shape)[::-1]  # from the smallest map up to the image
     upward = widths(stack, len(maps) - 1, width)[::-1]
@@ -92,7 +123,21 @@ def decoder(inputs: int, shape: tuple[int, ...], *, network: NetworkName = "auto
 
 
 def conv_trunk(stack: ConvStack, shape: tuple[int, ...], features: int, width: float) -> nn.Sequential:
-    """Strided convolutions down to a map of some 4×4, then one hidden layer."""
+    """Strided convolutions down to a map of some 4×4, then one hidden layer.
+
+    Args:
+        stack: channels, and whether they are normalised.
+        shape: (channel, height, width).
+        features: units of the hidden layer.
+        width: fraction of the channels.
+
+    Returns:
+        A network from images to [b, feature].
+
+    Example:
+        >>> conv_trunk(CONV_STACKS["conv"], (3, 32, 32), features=9, width=0.1)(torch.rand(2, 3, 32, 32)).shape
+        torch.Size([2, 9])
+    """
     maps = map_sizes(shape)
     channels = (shape[0], *widths(stack, len(maps) - 1, width))
     layers: list[nn.Module] = []
@@ -104,7 +149,12 @@ def conv_trunk(stack: ConvStack, shape: tuple[int, ...], features: int, width: f
 
 
 def choose(network: NetworkName, shape: tuple[int, ...]) -> str:
-    """The stack that `auto` stands for, and a check that a named one fits the data."""
+    """The stack that `auto` stands for, and a check that a named one fits the data.
+
+    Example:
+        >>> choose("auto", (3, 64, 64)), choose("auto", (3, 4, 4)), choose("auto", (12,))
+        ('conv', 'mlp', 'mlp')
+    """
     is_large_image = len(shape) == 3 and min(shape[1:]) >= 2 * SMALLEST_MAP
     if network == "auto":
         return "conv" if is_large_image else "mlp"
@@ -124,7 +174,12 @@ def choose(network: NetworkName, shape: tuple[int, ...]) -> str:
 
 
 def map_sizes(shape: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Heights and widths of the maps from the image down: halved while at least 4 remain."""
+    """Heights and widths of the maps from the image down: halved while at least 4 remain.
+
+    Example:
+        >>> map_sizes((3, 28, 28))
+        [(28, 28), (14, 14), (7, 7)]
+    """
     sizes = [(shape[1], shape[2])]
     while min(sizes[-1]) // 2 >= SMALLEST_MAP:
         sizes.append((sizes[-1][0] // 2, sizes[-1][1] // 2))
@@ -132,19 +187,34 @@ def map_sizes(shape: tuple[int, ...]) -> list[tuple[int, int]]:
 
 
 def widths(stack: ConvStack, count: int, width: float) -> tuple[int, ...]:
-    """Channels of `count` convolutions: smaller images drop the first, larger ones repeat the last."""
+    """Channels of `count` convolutions: smaller images drop the first, larger ones repeat the last.
+
+    Example:
+        >>> widths(CONV_STACKS["conv"], 2, 1.0), widths(CONV_STACKS["conv"], 5, 0.5)
+        ((64, 64), (16, 16, 32, 32, 32))
+    """
     channels = stack.channels[-count:] if count <= len(stack.channels) else stack.channels
     channels += channels[-1:] * (count - len(channels))
     return tuple(scaled(c, width) for c in channels)
 
 
 def scaled(units: int, width: float) -> int:
-    """A layer's units at a fraction of the paper's width."""
+    """A layer's units at a fraction of the paper's width; at least 4.
+
+    Example:
+        >>> scaled(256, 0.5), scaled(256, 0.001)
+        (128, 4)
+    """
     return max(4, round(units * width))
 
 
 def signal_channels(values: int, width: float) -> tuple[int, ...]:
-    """Channels of the convolutions along a signal of this length."""
+    """Channels of the convolutions along a signal of this length.
+
+    Example:
+        >>> signal_channels(50, 0.5)
+        (16, 16, 32)
+    """
     return tuple(scaled(c, width) for c in signals.CHANNELS[: len(signals.lengths(values)) - 1])
 
 
@@ -154,7 +224,12 @@ def map_norm(stack: ConvStack, channels: int) -> list[nn.Module]:
 
 
 def upsampling(before: int, after: int, small: tuple[int, int], large: tuple[int, int], kernel: int) -> nn.Module:
-    """A stride-2 transposed convolution from maps of exactly `small` to exactly `large`, which may be odd."""
+    """A stride-2 transposed convolution from maps of exactly `small` to exactly `large`, which may be odd.
+
+    Example:
+        >>> upsampling(1, 2, (3, 3), (7, 6), kernel=4)(torch.zeros(1, 1, 3, 3)).shape
+        torch.Size([1, 2, 7, 6])
+    """
     padding = (kernel - 1) // 2
     plain = tuple(2 * (s - 1) + kernel - 2 * padding for s in small)
     extra = (large[0] - plain[0], large[1] - plain[1])
@@ -162,7 +237,12 @@ def upsampling(before: int, after: int, small: tuple[int, int], large: tuple[int
 
 
 def mlp(*units: int, activation: type[nn.Module]) -> list[nn.Module]:
-    """Fully connected layers through these numbers of units, each followed by its activation."""
+    """Fully connected layers through these numbers of units, each followed by its activation.
+
+    Example:
+        >>> nn.Sequential(*mlp(5, 8, 3, activation=nn.ReLU))(torch.randn(2, 5)).shape
+        torch.Size([2, 3])
+    """
     layers: list[nn.Module] = []
     for before, after in zip(units[:-1], units[1:], strict=True):
         layers += [nn.Linear(before, after), activation()]

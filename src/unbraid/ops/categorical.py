@@ -12,20 +12,63 @@ from torch.nn import functional as F
 
 
 def gumbel_like(logits: Tensor) -> Tensor:
-    """Gumbel noise: −log of a standard exponential."""
+    """Gumbel noise: −log of a standard exponential.
+
+    Args:
+        logits: a tensor whose shape, type and device the noise takes.
+
+    Returns:
+        Independent draws, shaped like `logits`.
+
+    Example:
+        >>> gumbel_like(torch.zeros(2, 3)).shape
+        torch.Size([2, 3])
+    """
     return -torch.empty_like(logits).exponential_().log()
 
 
 def relaxed_log_sample(logits: Tensor, temperature: float) -> Tensor:
-    """The logarithm of a Gumbel-softmax draw (Jang et al. 2017, eq. 2; Maddison et al. 2017, eq. 10), [b, class]."""
+    """The logarithm of a Gumbel-softmax draw, through which gradients flow.
+
+    Args:
+        logits: of one discrete variable, [b, class].
+        temperature: above 0; the lower, the nearer draws are to one-hot.
+
+    Returns:
+        log c, [b, class]; its exponentials sum to one in every row.
+
+    Reference:
+        Jang et al. 2017, eq. 2; Maddison et al. 2017, eq. 10.
+
+    Example:
+        >>> c = relaxed_log_sample(torch.zeros(4, 3), temperature=0.67).exp()
+        >>> bool(torch.allclose(c.sum(1), torch.ones(4)))
+        True
+    """
     return F.log_softmax((logits + gumbel_like(logits)) / temperature, dim=1)
 
 
 def relaxed_log_prob(log_sample: Tensor, logits: Tensor, temperature: float) -> Tensor:
-    """The density of `relaxed_log_sample` (Maddison et al. 2017, eq. 25), summed over classes.
+    """The log-density of what `relaxed_log_sample` draws.
 
-    Shapes broadcast; the last dimension is the class. It is the density of the logarithms, which over- and underflow
-    less than the simplex; ratios of two such densities are those on the simplex.
+    It is the density of the logarithms, which over- and underflow less than the simplex; ratios of two such densities
+    are those on the simplex.
+
+    Args:
+        log_sample: draws, […, class].
+        logits: of the distribution, […, class]; shapes broadcast.
+        temperature: that of the draws.
+
+    Returns:
+        The log-density, summed over classes, […].
+
+    Reference:
+        Maddison et al. 2017, eq. 25.
+
+    Example:
+        >>> draws = relaxed_log_sample(torch.zeros(4, 3), 0.67)
+        >>> relaxed_log_prob(draws[:, None], torch.zeros(1, 5, 3), 0.67).shape
+        torch.Size([4, 5])
     """
     classes = log_sample.shape[-1]
     shifted = F.log_softmax(logits, dim=-1) - temperature * log_sample
@@ -35,7 +78,13 @@ def relaxed_log_prob(log_sample: Tensor, logits: Tensor, temperature: float) -> 
 
 @dataclass(frozen=True)
 class Categorical:
-    """q(c | x) for one or more independent discrete variables side by side; the prior of each is uniform."""
+    """q(c | x) for one or more independent discrete variables side by side; the prior of each is uniform.
+
+    Example:
+        >>> q = Categorical(torch.tensor([[0.0, 2.0, 1.0, 0.0]]), sizes=(2, 2))
+        >>> q.mean.tolist()
+        [[0.0, 1.0, 1.0, 0.0]]
+    """
 
     logits: Tensor  # [b, Σ sizes]
     sizes: tuple[int, ...]
@@ -78,18 +127,53 @@ def _kl_per_value(logits: Tensor) -> Tensor:
 
 
 def capacity_limit(sizes: Sequence[int]) -> float:
-    """The most that uniform discrete variables can say: Σ log L, in nats."""
+    """The most that uniform discrete variables can say: Σ log L, in nats.
+
+    Args:
+        sizes: the number of values L of each variable.
+
+    Returns:
+        The limit in nats.
+
+    Example:
+        >>> round(capacity_limit([3, 2]), 3)
+        1.792
+    """
     return sum(math.log(size) for size in sizes)
 
 
 def entropy(q: Categorical) -> Tensor:
-    """H(q(c | x)): summed over variables, averaged over the batch."""
+    """H(q(c | x)): summed over variables, averaged over the batch.
+
+    Args:
+        q: the posterior of a batch.
+
+    Returns:
+        One number, in nats.
+
+    Example:
+        >>> round(entropy(Categorical(torch.zeros(5, 4), sizes=(4,))).item(), 3)
+        1.386
+    """
     per_variable = [-(block.softmax(1) * F.log_softmax(block, dim=1)).sum(1).mean() for block in q.blocks]
     return torch.stack(per_variable).sum()
 
 
 def aggregate_kl(q: Categorical, prior: Tensor) -> Tensor:
-    """KL[q(c) ‖ p(c)], summed over variables, with q(c) the mean of q(c | x) over the batch; prior is [Σ sizes]."""
+    """KL[q(c) ‖ p(c)], summed over variables, with q(c) the mean of q(c | x) over the batch.
+
+    Args:
+        q: the posterior of a batch.
+        prior: p(c) of each variable, one after another, [Σ sizes].
+
+    Returns:
+        One number, in nats.
+
+    Example:
+        >>> sure = Categorical(torch.tensor([[50.0, 0.0], [0.0, 50.0]]), sizes=(2,))
+        >>> round(abs(aggregate_kl(sure, torch.tensor([0.5, 0.5])).item()), 3)
+        0.0
+    """
     least = torch.finfo(prior.dtype).tiny  # a value that no one has, and no one expects, adds nothing
     aggregate = q.probabilities.mean(0)
     return (aggregate * (aggregate.clamp(min=least).log() - prior.clamp(min=least).log())).sum()

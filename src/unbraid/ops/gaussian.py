@@ -12,17 +12,56 @@ LOG_2PI = math.log(2 * math.pi)
 
 
 def log_prob(x: Tensor, mean: Tensor, log_var: Tensor) -> Tensor:
-    """log N(x; mean, exp(log_var)), for each value."""
+    """log N(x; mean, exp(log_var)), for each value.
+
+    Args:
+        x: where the density is asked for.
+        mean: of the Gaussians; shapes broadcast.
+        log_var: their log-variances.
+
+    Returns:
+        The log-densities, in the broadcast shape.
+
+    Example:
+        >>> round(log_prob(torch.tensor(1.0), torch.tensor(1.0), torch.tensor(0.0)).item(), 4)
+        -0.9189
+    """
     return -0.5 * ((x - mean).square() * (-log_var).exp() + log_var + LOG_2PI)
 
 
 def standard_log_prob(x: Tensor) -> Tensor:
-    """log N(x; 0, 1), for each value."""
+    """log N(x; 0, 1), for each value.
+
+    Args:
+        x: where the density is asked for.
+
+    Returns:
+        The log-densities, shaped like x.
+
+    Example:
+        >>> round(standard_log_prob(torch.tensor(2.0)).item(), 4)
+        -2.9189
+    """
     return -0.5 * (x.square() + LOG_2PI)
 
 
 def kl(mean: Tensor, log_var: Tensor, prior_mean: Tensor, prior_log_var: Tensor) -> Tensor:
-    """KL[N(mean, exp(log_var)) ‖ N(prior_mean, exp(prior_log_var))], for each value."""
+    """KL[N(mean, exp(log_var)) ‖ N(prior_mean, exp(prior_log_var))], for each value.
+
+    Args:
+        mean: of the first Gaussian; shapes broadcast.
+        log_var: its log-variance.
+        prior_mean: of the second Gaussian.
+        prior_log_var: its log-variance.
+
+    Returns:
+        The divergences in nats, in the broadcast shape.
+
+    Example:
+        >>> zero = torch.tensor(0.0)
+        >>> kl(torch.tensor(2.0), zero, zero, zero).item()
+        2.0
+    """
     ratio = (log_var - prior_log_var).exp()
     shift = (mean - prior_mean).square() * (-prior_log_var).exp()
     return 0.5 * (ratio + shift - 1 - log_var + prior_log_var)
@@ -30,7 +69,13 @@ def kl(mean: Tensor, log_var: Tensor, prior_mean: Tensor, prior_log_var: Tensor)
 
 @dataclass(frozen=True)
 class DiagonalGaussian:
-    """q(z | x) with independent latents; its prior is the standard normal."""
+    """q(z | x) with independent latents; its prior is the standard normal.
+
+    Example:
+        >>> q = DiagonalGaussian(mean=torch.tensor([[2.0, 0.0]]), log_var=torch.zeros(1, 2))
+        >>> q.kl_per_latent().tolist(), q.rsample().shape
+        ([[2.0, 0.0]], torch.Size([1, 2]))
+    """
 
     mean: Tensor  # [b, latent]
     log_var: Tensor  # [b, latent]

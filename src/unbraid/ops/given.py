@@ -1,4 +1,4 @@
-"""Codes about which nothing is uncertain: points, and variables that are given."""
+"""Codes about which nothing is uncertain: points, and control variables whose values are given."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Point:
-    """A code that is known exactly."""
+    """A code that is known exactly.
+
+    Example:
+        >>> Point(torch.tensor([[1.0, 2.0]])).rsample().tolist()
+        [[1.0, 2.0]]
+    """
 
     mean: Tensor  # [b, latent]
 
@@ -26,7 +31,12 @@ class Point:
 
 @dataclass(frozen=True)
 class Given:
-    """A point: the code is the given value, under its own name and within its own range."""
+    """Control variables whose values are given: a point, under the variables' own names and within their own ranges.
+
+    Example:
+        >>> Given(torch.tensor([[3.0]]), names=["azimuth"], bounds=[(0.0, 23.0)]).mean.tolist()
+        [[3.0]]
+    """
 
     mean: Tensor  # [b, code]
     names: Sequence[str]
@@ -43,7 +53,12 @@ class Given:
 
 @dataclass(frozen=True)
 class Uniform:
-    """The prior of given variables: uniform over the range of each; whole numbers where values are counted."""
+    """The prior of given variables: uniform over the range of each; whole numbers where values are counted.
+
+    Example:
+        >>> Uniform(2, ["azimuth"], [(0.0, 23.0)], whole=torch.tensor([True])).mean.tolist()
+        [[12.0], [12.0]]
+    """
 
     n: int
     names: Sequence[str]

@@ -20,8 +20,21 @@ class GroupedDensity(NamedTuple):
 def grouped_density(groups: Sequence[Sequence[Tensor]], log_weights: Tensor) -> GroupedDensity:
     """log q at three depths, from log q(z_ge of sample | x of component).
 
-    `groups` holds for every group the [sample, component] log-densities of each of its variables; `log_weights`
-    [sample, component] are the components' weights in q.
+    Args:
+        groups: for every group the [sample, component] log-densities of each of its variables.
+        log_weights: of the components in q, [sample, component].
+
+    Returns:
+        log q(z), Σ_g log q(z_g) and Σ_g Σ_e log q(z_ge), each [sample].
+
+    Reference:
+        Esmaeili et al. 2019, §3.
+
+    Example:
+        >>> pairs = torch.zeros(2, 2)  # both components alike: every density is 1
+        >>> density = grouped_density([[pairs, pairs], [pairs]], torch.full((2, 2), 0.5).log())
+        >>> [part.tolist() for part in density]
+        [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
     """
 
     def mixture(pairs: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Carry out a study: every trial once, one process a core with one thread each, then its page."""
+"""Run a study: every trial once, one process a core with one thread each, then its page."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from typing import Any, cast
 import torch
 from joblib import Parallel, cpu_count, delayed
 
+from unbraid.api import fit
 from unbraid.data import load
 from unbraid.errors import InputError, unknown
-from unbraid.files import read_json, write_json, write_text
-from unbraid.fitting import fit
-from unbraid.machine import Machine
+from unbraid.papers.registry import STUDIES
 from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
-from unbraid.progress import Steps
-from unbraid.train import read_log
+from unbraid.training.loop import read_log
+from unbraid.training.machine import Machine
+from unbraid.util.files import read_json, write_json, write_text
+from unbraid.util.progress import Steps
 
 # What follows this line in a result is written by hand and kept when the rest is made again.
 NOTES = "<!-- written by hand from here on; kept when this page is made again -->"
@@ -37,31 +38,39 @@ def reproduce(
     show: bool = True,
     studies: Mapping[str, Study] | None = None,
 ) -> Path:
-    """Run a study and return the page it wrote: RESULTS/PAPER-RESULT.md (smoke and paper scale name themselves).
+    """Run a study and write its page. Runs are the only state: finished ones are skipped, an interrupted one goes on.
 
-    Runs stand under OUT/PAPER-RESULT/SCALE and are the only state: finished ones are skipped, an interrupted one
-    goes on where it stopped. Without `train` the page is written from the runs that are finished, and says how many
-    there should be. A study of your own can be given in `studies`.
+    Args:
+        name: PAPER/RESULT.
+        scale: smoke (seconds), desk (hours) or paper (the paper's own).
+        out: runs go to OUT/PAPER-RESULT/SCALE.
+        results: the page goes to RESULTS/PAPER-RESULT.md; those of smoke and paper scale name their scale.
+        workers: processes at a time; one a core by default.
+        train: False writes the page from the runs that are finished, and says how many there should be.
+        show: whether to show progress.
+        studies: studies of your own, by name, in place of the built-in ones.
+
+    Returns:
+        The page's path.
     """
-    from unbraid.papers import STUDIES
-
     known = STUDIES if studies is None else studies
     if name not in known:
         raise unknown("study", name, known)
     if scale not in SCALES:
         raise unknown("scale", scale, SCALES)
     study, chosen = known[name], cast(Scale, scale)
-    runs = Path(out) / study.stem / chosen
-    finished = carry_out(study, chosen, runs, workers=workers, show=show) if train else collect(study, chosen, runs)
     folder, stem = Path(results), study.stem if chosen == "desk" else f"{study.stem}-{chosen}"
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{stem}.md"
+    notes(path)  # a file that is not such a page is refused before hours of training
+    runs = Path(out) / study.stem / chosen
+    finished = run_trials(study, chosen, runs, workers=workers, show=show) if train else collect(study, chosen, runs)
+    folder.mkdir(parents=True, exist_ok=True)
     title, rest = study.page(chosen, finished, folder, stem).rstrip().split("\n", 1)
-    write_text(path, "\n".join([title, "", account(study, chosen, finished), rest, "", notes(path)]))
+    write_text(path, "\n".join([title, "", summary_line(study, chosen, finished), rest, "", notes(path)]))
     return path
 
 
-def account(study: Study, scale: Scale, finished: Sequence[Finished]) -> str:
+def summary_line(study: Study, scale: Scale, finished: Sequence[Finished]) -> str:
     """The command of a page, how many of its runs there are, and what they took."""
     planned, minutes = len(study.trials(scale)), sum(one.seconds for one in finished) / 60
     count = f"{planned} runs" if len(finished) == planned else f"{len(finished)} of {planned} runs are finished"
@@ -69,10 +78,21 @@ def account(study: Study, scale: Scale, finished: Sequence[Finished]) -> str:
     return f"`{command}`: {count}, {minutes:.0f} minutes of training in all, one thread each."
 
 
-def carry_out(
+def run_trials(
     study: Study, scale: Scale, folder: Path, *, workers: int | None = None, show: bool = True
 ) -> list[Finished]:
-    """Every trial of the study, in its order."""
+    """Run every trial of a study that is not finished.
+
+    Args:
+        study: what to run.
+        scale: smoke, desk or paper.
+        folder: where runs go.
+        workers: processes at a time; one a core by default.
+        show: whether to show progress.
+
+    Returns:
+        All trials with their figures, in the study's order.
+    """
     trials = list(study.trials(scale))
     for trial in {(t.data, repr(t.arguments)): t for t in trials}.values():
         load(trial.data, **trial.arguments)  # drawn or fetched once, before many processes want it
@@ -160,7 +180,15 @@ def training_seconds(folder: Path) -> float:
 
 
 def notes(path: Path) -> str:
-    """The part of an existing page that was written by hand."""
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    kept: Sequence[str] = text.split(NOTES, 1)
-    return f"{NOTES}\n\n{kept[1].strip() if len(kept) == 2 else ''}".rstrip() + "\n"
+    """The last part of a page: what somebody wrote by hand below the mark of an earlier one.
+
+    Args:
+        path: where the page is, or will be. A file without the mark is not such a page, and an `InputError`.
+
+    Returns:
+        The mark and the text below it.
+    """
+    before, mark, kept = (path.read_text(encoding="utf-8") if path.is_file() else "").partition(NOTES)
+    if before.strip() and not mark:
+        raise InputError(f"{str(path)!r} is there and was not written by unbraid; name another folder with --results.")
+    return f"{NOTES}\n\n{kept.strip()}".rstrip() + "\n"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from unbraid.config import digest, to_json
+from unbraid.api import Run
 from unbraid.core import MethodConfig
-from unbraid.labels import LabelBudget
-from unbraid.run import Run
+from unbraid.data.label_budget import LabelBudget
+from unbraid.util.schema import digest, to_json
 
 Scale = Literal["smoke", "desk", "paper"]
 SCALES: tuple[str, ...] = get_args(Scale)

@@ -1,35 +1,76 @@
-"""Tables and pictures of a study's page: means over seeds with intervals, settings side by side."""
+"""The text of a study's page: sections, settings side by side, means over seeds with intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-import matplotlib
 import numpy as np
-from matplotlib.figure import Figure
 from scipy.stats import t as student
 
-from unbraid.files import complete_file
 from unbraid.papers.study import Finished
 
 NOT_MEASURED = "–"
-COLOURS = ("#2f6fbf", "#b3541e")  # ours, and what it is compared with
+
+
+def document(title: str, *blocks: str) -> str:
+    """A page as Markdown.
+
+    Args:
+        title: of the page.
+        blocks: paragraphs, tables, pictures and sections, in order.
+
+    Returns:
+        All of it with an empty line between blocks.
+
+    Example:
+        >>> document("Toys", "One sentence.")
+        '# Toys\\n\\nOne sentence.'
+    """
+    return "\n\n".join([f"# {title}", *blocks])
+
+
+def section(heading: str, first: str) -> str:
+    """A heading with the block that follows it at once."""
+    return f"## {heading}\n{first}"
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[str]], *, figures: bool = True) -> str:
-    """A Markdown table; the first column is text, the rest `figures` (set right) or text."""
+    """A Markdown table.
+
+    Args:
+        header: a heading for each column.
+        rows: cells as text.
+        figures: whether all columns but the first hold numbers, which are set right.
+
+    Returns:
+        The table's lines.
+
+    Example:
+        >>> print(markdown(["", "MIG"], [["VAE", "0.1"]]))
+        |  | MIG |
+        | --- | ---: |
+        | VAE | 0.1 |
+    """
     rule = ["---", *["---:" if figures else "---"] * (len(header) - 1)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, rule, *rows))
 
 
 def setting(here: Mapping[str, str], paper: Mapping[str, str]) -> str:
-    """What was done here beside what the paper did, a row for each point."""
-    return markdown(["", "here", "paper"], [[name, here[name], paper[name]] for name in here], figures=False)
+    """The section that sets what was done here beside what the paper did.
+
+    Args:
+        here: this run of the study, point by point.
+        paper: the same points of the paper.
+
+    Returns:
+        A heading and a table with a row for each point.
+    """
+    rows = [[name, here[name], paper[name]] for name in here]
+    return section("Setting", markdown(["", "here", "paper"], rows, figures=False))
 
 
 def groups(finished: Sequence[Finished]) -> dict[str, list[Finished]]:
-    """The trials of each row, in the order of their first appearance."""
+    """The runs of each row of a table, in the order of their first appearance."""
     found: dict[str, list[Finished]] = {}
     for one in finished:
         found.setdefault(one.trial.group, []).append(one)
@@ -37,7 +78,18 @@ def groups(finished: Sequence[Finished]) -> dict[str, list[Finished]]:
 
 
 def mean_and_interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """The mean over seeds and its 95 % Student interval (the mean itself, if there is one seed)."""
+    """The mean over seeds and its 95 % Student interval.
+
+    Args:
+        values: a figure of each seed.
+
+    Returns:
+        Mean, lower end and upper end; three times the value if there is one seed.
+
+    Example:
+        >>> mean_and_interval([0.5])
+        (0.5, 0.5, 0.5)
+    """
     mean, n = float(np.mean(values)), len(values)
     if n < 2:
         return mean, mean, mean
@@ -46,7 +98,19 @@ def mean_and_interval(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def with_interval(values: Sequence[float], digits: int = 3) -> str:
-    """`0.312 [0.280, 0.344]`; a dash for what was not measured."""
+    """A mean with its interval as text.
+
+    Args:
+        values: a figure of each seed; NaN says that it was not measured.
+        digits: after the point.
+
+    Returns:
+        `0.312 [0.280, 0.344]`, the mean alone for one seed, a dash for what was not measured.
+
+    Example:
+        >>> with_interval([1.0], 1)
+        '1.0'
+    """
     if np.isnan(values).any():
         return NOT_MEASURED
     mean, low, high = mean_and_interval(values)
@@ -55,7 +119,12 @@ def with_interval(values: Sequence[float], digits: int = 3) -> str:
 
 
 def summary(finished: Sequence[Finished], columns: Mapping[str, tuple[str, int]]) -> str:
-    """A row for each group: the mean and interval of each figure. `columns`: figure → (heading, digits)."""
+    """A table with a row for each group: the mean and interval of each figure.
+
+    Args:
+        finished: the runs.
+        columns: figure → (heading, digits).
+    """
     rows = [
         [group, *(with_interval([r.figures[name] for r in runs], digits) for name, (_, digits) in columns.items())]
         for group, runs in groups(finished).items()
@@ -64,7 +133,12 @@ def summary(finished: Sequence[Finished], columns: Mapping[str, tuple[str, int]]
 
 
 def every_run(finished: Sequence[Finished], columns: Mapping[str, tuple[str, int]]) -> str:
-    """A row for each run."""
+    """The last section of a page: a table with a row for each run.
+
+    Args:
+        finished: the runs.
+        columns: figure → (heading, digits).
+    """
     rows = [
         [
             one.trial.group,
@@ -74,44 +148,5 @@ def every_run(finished: Sequence[Finished], columns: Mapping[str, tuple[str, int
         ]
         for one in finished
     ]
-    return markdown(["", "seed", *(heading for heading, _ in columns.values()), "training, s"], rows)
-
-
-def dots(path: Path, finished: Sequence[Finished], columns: Mapping[str, tuple[str, int]]) -> None:
-    """A panel for each figure: one dot a run, a bar at the mean of its group."""
-    with matplotlib.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(2.1 * len(columns) + 1.2, 0.32 * len(groups(finished)) + 0.9))
-        panels = figure.subplots(1, len(columns), sharey=True, squeeze=False)[0]
-        for panel, (name, (heading, _)) in zip(panels, columns.items(), strict=True):
-            for row, runs in enumerate(groups(finished).values()):
-                values = [run.figures[name] for run in runs]
-                panel.plot(values, [row] * len(values), "o", ms=4, alpha=0.6, color=COLOURS[0], mew=0)
-                panel.plot([np.mean(values)], [row], "|", ms=12, mew=2, color="#1c1d1f")
-            panel.set_title(heading, fontsize=9)
-            panel.grid(axis="x", alpha=0.25)
-        panels[0].set_yticks(range(len(groups(finished))), list(groups(finished)))
-        panels[0].invert_yaxis()
-        figure.tight_layout()
-        with complete_file(path) as place:
-            figure.savefig(place, dpi=130, format="png", metadata={"Software": None})
-
-
-def scatter(
-    path: Path, finished: Sequence[Finished], across: tuple[str, str], up: tuple[str, str], *, log: bool = False
-) -> None:
-    """One figure against another, a colour for each group; each is (name, heading)."""
-    with matplotlib.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(5.4, 3.4))
-        panel = figure.subplots()
-        for runs in groups(finished).values():
-            x, y = ([run.figures[name] for run in runs] for name in (across[0], up[0]))
-            panel.plot(x, y, "o", ms=6, alpha=0.75, mew=0, label=runs[0].trial.group)
-        panel.set_xlabel(across[1])
-        panel.set_ylabel(up[1])
-        if log:
-            panel.set_xscale("log")
-        panel.grid(alpha=0.25)
-        panel.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
-        figure.tight_layout()
-        with complete_file(path) as place:
-            figure.savefig(place, dpi=130, format="png", metadata={"Software": None})
+    header = ["", "seed", *(heading for heading, _ in columns.values()), "training, s"]
+    return section("Every run", markdown(header, rows))

@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
-from unbraid._version import __version__
-from unbraid.files import write_bytes
-from unbraid.label_use import HEADS
-from unbraid.report import facts
-from unbraid.report.classes import classes
-from unbraid.report.content import RunFiles
-from unbraid.report.curves import curve_groups
-from unbraid.report.pictures import reconstructions, traversals
-from unbraid.report.read import read_run
-from unbraid.report.scores import SERIES, heat_map, reads_labels, score_rows
-
-
-@lru_cache
-def templates() -> Environment:
-    """The package's own templates; everything that is put into them is escaped."""
-    return Environment(
-        loader=PackageLoader("unbraid.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def render(template: str, **context: Any) -> bytes:
-    """A template filled in, as bytes to be written."""
-    return templates().get_template(template).render(version=__version__, **context).encode("utf-8")
+from unbraid.metrics.keys import HEADS
+from unbraid.report.read.content import RunFiles
+from unbraid.report.read.directory import read_run
+from unbraid.report.render import render
+from unbraid.report.sections import facts
+from unbraid.report.sections.classes import classes
+from unbraid.report.sections.curves import curve_groups
+from unbraid.report.sections.heat import heat_map
+from unbraid.report.sections.pictures import reconstructions, traversals
+from unbraid.report.sections.scores import SERIES, score_rows
+from unbraid.util.files import write_bytes
 
 
 def write_report(run_directory: Path) -> Path:
-    """Write `report.html` into a run directory from the files that are there, and say where it is."""
+    """Write `report.html` into a run directory from the files that are there; no model is loaded.
+
+    Args:
+        run_directory: what `fit` and `evaluate` wrote; only config.json must be there.
+
+    Returns:
+        The page, one file that fetches nothing from elsewhere.
+    """
     run = read_run(Path(run_directory))
     return write_bytes(run.directory / "report.html", render("page.html.j2", **context(run)))
 
@@ -59,7 +47,7 @@ def context(run: RunFiles) -> dict[str, Any]:
         "traversals": traversals(run),
         "classes": classes(run),
         "scores": score_rows(run),
-        "label_columns": list(zip(HEADS, SERIES, strict=True)) if reads_labels(run) else [],
+        "label_columns": list(zip(HEADS, SERIES, strict=True)) if run.reads_labels else [],
         "heat": heat,
         "curves": curve_groups(run),
         "scales": facts.scales(run),

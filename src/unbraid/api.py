@@ -1,0 +1,194 @@
+"""What people import: `fit` trains a run, `open` opens one, and `Run` is what both give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from unbraid import methods
+from unbraid.core import MethodConfig
+from unbraid.data.factor_data import FactorData
+from unbraid.data.label_budget import LabelBudget
+from unbraid.data.load import load as load_data
+from unbraid.errors import InputError
+from unbraid.evaluation import classes, pictures
+from unbraid.evaluation.evaluate import evaluate
+from unbraid.evaluation.measure import MeasureOptions
+from unbraid.explore import sharing
+from unbraid.report import write_report
+from unbraid.runs.chain import means
+from unbraid.runs.codes import CodeTable
+from unbraid.runs.directory import ENCODE_BATCH, ENCODED_ROWS, RunDirectory
+from unbraid.runs.fit import train_run
+from unbraid.runs.plan import Plan
+from unbraid.training.batches import as_stored
+from unbraid.training.machine import Machine
+from unbraid.util.seeds import mix
+
+
+class Run(RunDirectory):
+    """A run directory with what people do with a trained model: encode, decode, look, score, report.
+
+    Example:
+        >>> run = ub.open("runs/sprites-tc")                     # doctest: +SKIP
+        >>> ub.metrics.mig(*run.encode()[["codes", "factors"]])  # doctest: +SKIP
+    """
+
+    def encode(
+        self,
+        x: NDArray[Any] | None = None,
+        *,
+        labels: bool | NDArray[Any] = True,
+        rows: int | None = ENCODED_ROWS,
+        show: bool = True,
+    ) -> CodeTable:
+        """The codes of the data set, computed once and kept; or of new observations.
+
+        Args:
+            x: new observations, stored as the data set's are; left out, the data set.
+            labels: for encoders that read labels. Of the data set: whether they may (without, they do what they can
+                do for new observations). Of new observations: what is known, [n, factor], NaN for gaps.
+            rows: of a larger data set, how many observations to encode, chosen at random.
+            show: whether to show progress.
+
+        Returns:
+            Codes beside factors, which every metric reads.
+        """
+        if x is not None:
+            return self.codes_of(x, labels if isinstance(labels, np.ndarray) else None)
+        if isinstance(labels, np.ndarray):
+            raise InputError("labels are known of the data set's own observations: pass true or false, or give x too.")
+        return self.codes(labels=labels, rows=rows, show=show)
+
+    def reconstruct(self, x: NDArray[Any], *, labels: NDArray[Any] | None = None) -> list[NDArray[Any]]:
+        """What each stage makes of observations: y first, x̂ last, stored as the data set's are.
+
+        Args:
+            x: observations, stored as the data set's are.
+            labels: [n, factor] for encoders that read them, NaN where unknown; given controls cannot do without.
+        """
+        torch.manual_seed(mix(self.plan.seed, "reconstruct"))  # GANs and flows draw
+        batches = self.new_batches(x, labels)
+        parts = [[as_stored(y) for y in self.chain.reconstruct(batch, known)] for batch, known in batches]
+        return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+
+    def sample(self, n: int, *, seed: int | None = None, learned: bool = True) -> list[NDArray[Any]]:
+        """New observations, as every stage makes them of codes that are drawn: y first, x̂ last.
+
+        Args:
+            n: how many.
+            seed: the same seed makes the same observations; the run's, if none is given.
+            learned: a later stage that has learned which z belong to a y draws from that; if False, from N(0, 1), as
+                in the paper.
+        """
+        torch.manual_seed(mix(self.plan.seed if seed is None else seed, "sample"))
+        counts = [min(ENCODE_BATCH, n - start) for start in range(0, n, ENCODE_BATCH)]
+        parts = [[as_stored(made) for made in self.chain.sample(count, learned=learned)[1]] for count in counts]
+        return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+
+    def traverse(
+        self, x: NDArray[Any], *, stage: int = 1, steps: int = 9, labels: NDArray[Any] | None = None
+    ) -> list[NDArray[Any]]:
+        """What every stage from `stage` on makes of the first observation of `x` as each code of that stage is moved.
+
+        Args:
+            x: observations; the first is the one that is moved.
+            stage: whose codes are moved, from 1.
+            steps: how many values each code takes over the range that the data set's codes have.
+            labels: see `reconstruct`.
+
+        Returns:
+            For every stage from `stage` on an array [code, step, …].
+        """
+        first = next(self.new_batches(x[:1], None if labels is None else labels[:1]))
+        base = [means(q) for q in self.chain.encode(*first)]
+        return pictures.traversal(self.chain, base, stage, pictures.code_ranges(self.codes(), stage, steps))
+
+    def classify(self, x: NDArray[Any]) -> list[NDArray[np.float32]]:
+        """q(c | x) for each discrete variable of a method that finds classes, [n, value]."""
+        return classes.classify(self, x)
+
+    def transfer(self, content: NDArray[Any], style: NDArray[Any]) -> NDArray[Any]:
+        """[content, style, …]: each of `content` with all but its class taken from each of `style`."""
+        return classes.transfer(self, content, style)
+
+    def evaluate(
+        self,
+        names: Sequence[str] | None = None,
+        *,
+        show: bool = True,
+        inception: Path | None = None,
+        lpips: Path | None = None,
+        images: int = 1000,
+    ) -> dict[str, Any]:
+        """Scores by name, kept in metrics.json; see `unbraid.evaluation.evaluate`."""
+        return evaluate(self, names, MeasureOptions(inception, lpips, images, show))
+
+    def report(self) -> Path:
+        """Write report.html from the files of the run, and return its path."""
+        self.codes(show=False)
+        pictures.write_pictures(self)
+        return write_report(self.folder)
+
+    def explore(self) -> Any:
+        """The page with sliders as a widget for notebooks; `unbraid explore RUN` opens the same page in a browser."""
+        from unbraid.explore.widget import Explorer  # needs the notebook extra
+
+        return Explorer(self)
+
+
+def fit(
+    data: FactorData | str | Path,
+    method: MethodConfig | str | Sequence[MethodConfig | str],
+    *,
+    steps: int | Sequence[int] = 20_000,
+    seed: int = 0,
+    labels: LabelBudget | str | int | None = None,
+    out: str | Path | None = None,
+    machine: Machine | None = None,
+    show: bool = True,
+    command: str | None = None,
+) -> Run:
+    """Train one method, or several stages in order, and return the run.
+
+    What the directory `out` already holds of this very run is kept: finished stages are skipped, an unfinished one
+    goes on where it stopped. A stage that another run beside it has finished is reused.
+
+    Args:
+        data: a data set, the name of one, or a path.
+        method: a configuration or the name of a method; several are stages in order.
+        steps: for all stages, or for each.
+        seed: of weights, batches and noise.
+        labels: how many labels methods may see (256, "0.5%", a `LabelBudget`); all, if left out.
+        out: the run directory; `runs/…` by default.
+        machine: where to compute.
+        show: whether to show progress.
+        command: the command that asked for it, for the record.
+    """
+    if not isinstance(data, FactorData):
+        data = load_data(data)
+    named = [method] if isinstance(method, MethodConfig | str) else list(method)
+    configs = [methods.by_name(one)() if isinstance(one, str) else one for one in named]
+    counts = [int(steps)] * len(configs) if isinstance(steps, int | np.integer) else [int(count) for count in steps]
+    budget = labels if isinstance(labels, LabelBudget | None) else LabelBudget(labels)
+    plan = Plan.check(data, configs, counts, seed, budget)
+    run = Run(Path(out) if out is not None else Path("runs") / plan.default_name, plan, data)
+    train_run(run, machine or Machine(), show=show, command=command)
+    return run
+
+
+def open(
+    folder: str | Path,
+    data: FactorData | None = None,
+    more: Sequence[type[MethodConfig]] = (),
+    *,
+    device: str | torch.device | None = None,
+) -> Run:
+    """Open a run directory, see `Run.open`; or a shared run at `https://…` or `hf://organisation/name`."""
+    place = sharing.fetch_run(str(folder)) if sharing.is_address(folder) else folder
+    return Run.open(place, data, more, device=device)

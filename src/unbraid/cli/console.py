@@ -1,0 +1,64 @@
+"""Shared printing helpers: tables on standard output, complaints on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+out = Console(highlight=False)
+
+
+def complain(sentence: str) -> None:
+    """Print one sentence on standard error.
+
+    Args:
+        sentence: what is wrong and what to do about it.
+    """
+    print(f"unbraid: {sentence}", file=sys.stderr)
+
+
+def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a plain table.
+
+    Args:
+        heads: a heading for each column.
+        rows: cells as text; those of the first column are set bold.
+    """
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for head in heads:
+        table.add_column(head, overflow="fold")
+    for row in rows:
+        table.add_row(Text(row[0], style="bold"), *map(Text, row[1:]))
+    out.print(table)
+
+
+def print_places(folder: Path, page: Path) -> None:
+    """Print where the results of a run are.
+
+    Args:
+        folder: the run directory.
+        page: its report.
+    """
+    out.print(f"run:    {folder}", soft_wrap=True)
+    out.print(f"report: {page}", soft_wrap=True)
+
+
+def first_line(text: str | None) -> str:
+    """The first line of a docstring.
+
+    Args:
+        text: the docstring; None counts as empty.
+
+    Returns:
+        That line without blanks around it.
+
+    Example:
+        >>> first_line("Learn the factors. \\n\\n    More about it.")
+        'Learn the factors.'
+    """
+    return (text or "").strip().split("\n")[0].strip()

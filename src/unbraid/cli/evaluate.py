@@ -1,0 +1,39 @@
+"""`unbraid evaluate`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from unbraid.cli.console import print_places
+from unbraid.cli.parsers import command_parser
+from unbraid.errors import InputError
+
+
+def evaluate(words: Sequence[str]) -> None:
+    """Score a run, or a table of codes of any other model."""
+    parser = command_parser("evaluate", evaluate, "unbraid evaluate RUN [--metrics NAME …|all] | --codes FILE.npz")
+    parser.add_argument("run", nargs="?", type=Path, metavar="RUN", help="a run directory")
+    parser.add_argument("--metrics", nargs="+", metavar="NAME", help="names, or all (a first few; with --codes all)")
+    parser.add_argument("--codes", type=Path, metavar="FILE", help="an .npz with arrays `codes` and `factors`")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draws, with --codes (0)")
+    parser.add_argument("--inception", type=Path, metavar="FILE", help="Inception's weights: fid, kid, identity_change")
+    parser.add_argument("--lpips", type=Path, metavar="FILE", help="a perceptual network (TorchScript), for lpips")
+    parser.add_argument("--images", type=int, default=1000, metavar="N", help="images for these and for lpips (1000)")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+    known = parser.parse_args(words)
+    if (known.run is None) == (known.codes is None):
+        raise InputError("name a run directory or --codes FILE.npz, one of them.")
+
+    from unbraid.api import Run
+    from unbraid.cli.scores import print_scores
+    from unbraid.evaluation.evaluate import evaluate_table
+
+    if known.codes is not None:
+        names = known.metrics or ["all"]
+        print_scores(evaluate_table(known.codes, names, seed=known.seed, show=not known.quiet))
+        return
+    run = Run.open(known.run)
+    options = {"inception": known.inception, "lpips": known.lpips, "images": known.images}
+    print_scores(run.evaluate(known.metrics, show=not known.quiet, **options))
+    print_places(run.folder, run.report())

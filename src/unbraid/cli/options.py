@@ -1,0 +1,146 @@
+"""Options of methods and data sets on the command line: `--beta 6`, `--2.latents 5`, `--data.size 32`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from unbraid.data.arguments import parse_argument
+from unbraid.errors import InputError, unknown
+from unbraid.util.schema import check_bounds, from_json, label, parse, to_json, typed
+
+if TYPE_CHECKING:
+    from unbraid.core import MethodConfig
+    from unbraid.methods.recipes import Recipe, Traits
+
+
+def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Split words into options and their values.
+
+    Args:
+        words: `--name value` or `--name=value`, one after another.
+
+    Returns:
+        Name and text of each; dashes within a name become underscores.
+
+    Example:
+        >>> list(pairs(["--beta", "6", "--batch-size=32"]))
+        [('beta', '6'), ('batch_size', '32')]
+    """
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("--"):
+            raise InputError(
+                f"{word!r} was not expected here: options start with -- and have one value each (of a list: 3,2)."
+            )
+        name, equals, value = word[2:].partition("=")
+        if not equals:
+            try:
+                value = next(rest)
+            except StopIteration:
+                raise InputError(f"--{name} needs a value.") from None
+        yield name.replace("-", "_"), value
+
+
+def configure(
+    stages: Sequence[type[MethodConfig]],
+    given: Sequence[tuple[str, str]],
+    also: Sequence[str] = (),
+    recipe: Recipe = "paper",
+    data: Traits | None = None,
+) -> list[MethodConfig]:
+    """The configurations of all stages. An option goes to every stage that has it; `2.name` to the second only.
+
+    Args:
+        stages: the configuration class of each stage.
+        given: names and values as typed.
+        also: options of the command itself, one of which a misspelt name may have meant.
+        recipe: where the values of options that were not given come from.
+        data: what such a recipe looks at; left out, colour images.
+
+    Returns:
+        A configuration for each stage, with defaults where nothing was given.
+    """
+    from unbraid.methods import recipes
+
+    values = [to_json(recipes.start(stage, recipe, data or recipes.IMAGE)) for stage in stages]
+    for name, text in given:
+        number, dot, rest = name.partition(".")
+        named = number.isdigit() and bool(dot)
+        if named and not 1 <= int(number) <= len(stages):
+            raise InputError(f"--{name} names stage {number}, but there are {len(stages)}.")
+        places = [int(number) - 1] if named else range(len(stages))
+        path = (rest if named else name).split(".")
+        takers = [place for place in places if ".".join(path) in option_names(stages[place])]
+        if not takers:
+            every = {option for place in places for option in option_names(stages[place])} | set(also)
+            who = " or ".join(label(stages[place]) for place in places)
+            raise unknown(f"option of {who}", typed(".".join(path)), map(typed, every))
+        for place in takers:
+            assign(stages[place], values[place], path, text)
+    configs = [from_json(stage, value) for stage, value in zip(stages, values, strict=True)]
+    for config in configs:
+        check_bounds(config)
+    return configs
+
+
+def data_arguments(given: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Arguments of the data set: numbers and true/false as such, all else as text.
+
+    Args:
+        given: names and values as typed.
+
+    Returns:
+        Values by name.
+
+    Example:
+        >>> data_arguments([("size", "32"), ("split", "train")])
+        {'size': 32, 'split': 'train'}
+    """
+    return {name: parse_argument(text) for name, text in given}
+
+
+def option_names(cls: type) -> list[str]:
+    """All options of a configuration class, those of its parts as `adam.lr`."""
+    return [name for name, _, _ in describe_options(cls)]
+
+
+def describe_options(cls: type) -> list[tuple[str, Any, str]]:
+    """All options of a configuration class, for `unbraid methods NAME`.
+
+    Args:
+        cls: a frozen dataclass whose fields are made by `option`.
+
+    Returns:
+        (name, default, help) of each.
+    """
+    rows: list[tuple[str, Any, str]] = []
+    hints = get_type_hints(cls)
+    for field in dataclasses.fields(cls):
+        about = str(field.metadata.get("help", ""))
+        if dataclasses.is_dataclass(hints[field.name]):
+            for part in dataclasses.fields(hints[field.name]):
+                meaning = part.metadata.get("help", part.name)
+                rows.append(
+                    (f"{field.name}.{part.name}", to_json(getattr(field.default, part.name)), f"{about}: {meaning}")
+                )
+        else:
+            rows.append((field.name, field.default, about))
+    return rows
+
+
+def assign(cls: type, values: dict[str, Any], path: Sequence[str], text: str) -> None:
+    """Set one option in the JSON of a configuration, checked against its annotation.
+
+    Args:
+        cls: the configuration class.
+        values: its JSON, which is changed.
+        path: the field's name, or those of a part and of its field.
+        text: the value as typed.
+    """
+    hint = get_type_hints(cls)[path[0]]
+    if len(path) == 1:
+        values[path[0]] = to_json(parse(hint, text, f"--{path[0]}"))
+    else:
+        assign(hint, values[path[0]], path[1:], text)

@@ -1,0 +1,92 @@
+"""Shared argparse helpers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+from unbraid.errors import InputError
+
+if TYPE_CHECKING:
+    from unbraid.training.machine import Machine
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `InputError` instead of printing the usage and leaving the process."""
+        raise InputError(f"{message}; see {self.prog} --help.")
+
+
+def command_parser(name: str, function: Callable[[Sequence[str]], None], usage: str) -> Parser:
+    """The parser of a command.
+
+    Args:
+        name: the command's name.
+        function: the command, whose docstring describes it.
+        usage: the line that its help starts with.
+
+    Returns:
+        A parser without arguments, in which options cannot be abbreviated.
+    """
+    return Parser(prog=f"unbraid {name}", usage=usage, description=function.__doc__, allow_abbrev=False)
+
+
+def add_machine(parser: argparse.ArgumentParser, *, precision: str = "32-true") -> None:
+    """Add the options that say where to compute; `machine` reads them.
+
+    Args:
+        parser: of a command that trains.
+        precision: what is used where none is named.
+    """
+    parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, mps (auto)")
+    parser.add_argument(
+        "--devices", type=whole_number, default=1, metavar="N", help="processes that train together (1)"
+    )
+    parser.add_argument(
+        "--precision",
+        default=precision,
+        metavar="NAME",
+        help=f"32-true, bf16-mixed, … or auto: whichever of these two is faster here ({precision})",
+    )
+    parser.add_argument("--threads", type=whole_number, metavar="N", help="CPU threads (as many as cores)")
+    parser.add_argument("--save-every", type=float, default=60.0, metavar="S", help="seconds between checkpoints (60)")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def machine(known: argparse.Namespace) -> Machine:
+    """Where to compute, as the options of `add_machine` say; sets the number of threads of this process.
+
+    Args:
+        known: the parsed options.
+
+    Returns:
+        Device, processes, precision and seconds between checkpoints.
+    """
+    import torch
+
+    from unbraid.training.machine import Machine
+
+    if known.threads:
+        torch.set_num_threads(known.threads)
+    return Machine(known.device, known.devices, known.precision, known.save_every)
+
+
+def whole_number(text: str) -> int:
+    """Parse a count: 1, 2, 3, …
+
+    Args:
+        text: as typed.
+
+    Returns:
+        The number; anything below 1 is an error of the argument.
+
+    Example:
+        >>> whole_number("3")
+        3
+    """
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")
+    return int(text)

@@ -1,0 +1,49 @@
+"""Scores as a table on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from unbraid.cli.console import print_table
+from unbraid.metrics.keys import HEADS, MetricKey
+from unbraid.metrics.score import verdict
+
+
+def print_scores(results: Mapping[str, Mapping[str, Any]]) -> None:
+    """Print scores with their intervals.
+
+    Scores of encoders that read labels have two columns: with the labels and without them.
+
+    Args:
+        results: scores by name as in `metrics.json`; the entry `_` holds what they were computed from.
+    """
+    names = [name for name in results if name != "_"]
+    if not results.get("_", {}).get("labels_at_test"):
+        print_table(("metric", "value", "95 % interval"), [(name, *formatted(results[name])) for name in names])
+        return
+    rows: dict[str, dict[bool, str]] = {}
+    for name in names:
+        key = MetricKey.parse(name)
+        rows.setdefault(str(key.plain), {})[key.reads_labels] = " ".join(formatted(results[name])).removesuffix(" –")
+    print_table(("metric", *HEADS), [(name, row.get(True, "–"), row.get(False, "–")) for name, row in rows.items()])
+
+
+def formatted(score: Mapping[str, Any]) -> tuple[str, str]:
+    """A value and its interval as text, dashes where there is none; for a condition, whether it holds.
+
+    Args:
+        score: an entry of `metrics.json`.
+
+    Returns:
+        The two cells of the table.
+
+    Example:
+        >>> formatted({"value": 0.25, "interval": [0.2, 0.3]})
+        ('0.2500', '[0.2000, 0.3000]')
+    """
+    value, interval = score.get("value"), score.get("interval")
+    number = f"{value:.4f}".replace("-0.0000", "0.0000") if isinstance(value, float) else "–"
+    if said := verdict(score.get("details") or {}):
+        return number, said
+    return number, "[{:.4f}, {:.4f}]".format(*interval) if isinstance(interval, list | tuple) else "–"

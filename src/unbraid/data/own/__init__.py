@@ -1,0 +1,1 @@
+"""People's own data: arrays, tables, folders of images and files of many kinds."""

@@ -1,0 +1,282 @@
+"""Arrays of any common layout to observations: checked, never guessed where two readings are possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.data import cache
+from unbraid.data.factor_data import FactorData
+from unbraid.data.own.columns import factor_table
+from unbraid.errors import InputError
+
+BLOCK = 1 << 26  # bytes looked at together, so that arrays larger than memory can be checked
+
+
+def from_arrays(
+    observations: Any,
+    factors: Any = None,
+    *,
+    names: Sequence[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    name: str = "arrays",
+    layout: str | None = None,
+    value_range: tuple[float, float] | None = None,
+    standardize: bool | Mapping[str, Sequence[float]] = False,
+    arguments: Mapping[str, Any] | None = None,
+    pack_as: str | None = None,
+) -> FactorData:
+    """A data set from arrays or torch tensors.
+
+    Args:
+        observations: images [n, h, w], [n, h, w, c] or [n, c, h, w], bytes or floats in [0, 1]; or vectors [n, value].
+        factors: an array [n] or [n, k], or a mapping from names to columns; NaN or empty where unknown.
+        names: of the factors, where they come as an array.
+        kinds: of factors by name, where a column should not be taken for what it looks like.
+        name: of the data set.
+        layout: "nhwc" or "nchw", where the shape does not tell.
+        value_range: what black and white are, for images that are neither bytes nor in [0, 1].
+        standardize: bring each value of a vector to mean 0 and deviation 1; or a mapping with the `mean` and `scale`.
+        arguments: what `load` records to make the data set again.
+        pack_as: a file of the cache for images that must be converted and are too large for memory.
+
+    Returns:
+        The data set, with images as bytes [n, h, w, c] and vectors as float32.
+
+    Example:
+        >>> from_arrays(np.zeros((4, 8, 8)), {"pose": [0, 1, 2, 0]})
+        FactorData('arrays', 4 × (1, 8, 8), factors: pose[3])
+    """
+    x = as_numbers(observations)
+    record = dict(arguments) if arguments is not None else None
+    if x.ndim == 2:
+        vectors = as_vectors(x, name)
+        vectors, statistics = standardize_vectors(vectors, standardize, name)
+        if statistics is not None and record is not None:
+            record["standardize"] = statistics
+        seen: NDArray[Any] = vectors
+    else:
+        seen = as_images(x, name, layout, value_range, pack_as)
+    table, info = factor_table(columns_of(factors, names), len(seen), kinds)
+    return FactorData(name, seen, table, info, arguments=record)
+
+
+def as_numbers(values: Any) -> NDArray[Any]:
+    """A NumPy array of numbers.
+
+    Args:
+        values: an array, a torch tensor or nested lists.
+
+    Returns:
+        The array; objects and text are an `InputError`.
+
+    Example:
+        >>> as_numbers([[1, 2], [3, 4]]).shape
+        (2, 2)
+    """
+    if hasattr(values, "detach"):
+        values = values.detach().cpu().numpy()
+    array = np.asarray(values)
+    if array.dtype == object:
+        raise InputError("the array holds Python objects; convert it to numbers (all rows of one shape).")
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"the array holds {array.dtype}; observations must be numbers.")
+    return array
+
+
+def columns_of(factors: Any, names: Sequence[str] | None) -> dict[str, Any]:
+    """Factor columns by name.
+
+    Args:
+        factors: as in `from_arrays`.
+        names: of the columns of an array; "factor 1", "factor 2", … by default.
+
+    Returns:
+        A column for each name.
+
+    Example:
+        >>> sorted(columns_of([[0, 1], [1, 0]], None))
+        ['factor 1', 'factor 2']
+    """
+    if factors is None:
+        return {}
+    if isinstance(factors, Mapping):
+        return {str(key): np.asarray(value) for key, value in factors.items()}
+    table = np.asarray(factors.detach().cpu().numpy() if hasattr(factors, "detach") else factors)
+    table = table[:, None] if table.ndim == 1 else table
+    if table.ndim != 2:
+        raise InputError(f"factors must be an array [n, k], not of shape {table.shape}.")
+    names = list(names) if names is not None else [f"factor {k + 1}" for k in range(table.shape[1])]
+    if len(names) != table.shape[1]:
+        raise InputError(f"{len(names)} names were given for {table.shape[1]} factors.")
+    return {key: table[:, k] for k, key in enumerate(names)}
+
+
+def row_blocks(array: NDArray[Any]) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Consecutive rows of at most BLOCK bytes; memory behind those that were read is released.
+
+    Args:
+        array: in memory or memory-mapped.
+
+    Returns:
+        The number of each block's first row, and the block.
+    """
+    rows = max(1, BLOCK // max(1, array[:1].nbytes))
+    for start in range(0, len(array), rows):
+        yield start, array[start : start + rows]
+        cache.release(array)
+
+
+def check_finite(array: NDArray[Any], name: str) -> tuple[float, float]:
+    """Refuse empty arrays and those with NaN or infinity.
+
+    Args:
+        array: of numbers.
+        name: of the data set, for the message.
+
+    Returns:
+        The least and the greatest value.
+
+    Example:
+        >>> check_finite(np.array([[1.0, 3.0]]), "arrays")
+        (1.0, 3.0)
+    """
+    if len(array) == 0 or array[:1].size == 0:
+        raise InputError(f"{name}: the array of shape {array.shape} is empty; there is nothing to learn from.")
+    low, high = np.inf, -np.inf
+    for start, block in row_blocks(array):
+        least, most = float(block.min()), float(block.max())
+        if not (np.isfinite(least) and np.isfinite(most)):
+            bad = ~np.isfinite(block.reshape(len(block), -1)).all(1)
+            row = start + int(np.argmax(bad))
+            raise InputError(f"{name}: row {row} holds NaN or infinite values; remove or fill it.")
+        low, high = min(low, least), max(high, most)
+    return low, high
+
+
+def as_vectors(x: NDArray[Any], name: str) -> NDArray[np.float32]:
+    """Vectors as float32; NaN and infinity are an `InputError`."""
+    check_finite(x, name)
+    vectors: NDArray[np.float32] = x.astype(np.float32, copy=False)
+    return vectors
+
+
+def standardize_vectors(
+    x: NDArray[np.float32], standardize: bool | Mapping[str, Sequence[float]], name: str
+) -> tuple[NDArray[np.float32], dict[str, list[float]] | None]:
+    """Vectors with mean 0 and deviation 1 per value.
+
+    Args:
+        x: vectors [n, value].
+        standardize: False to leave them, True to compute the statistics, or a mapping with `mean` and `scale` to use.
+        name: of the data set, for the message.
+
+    Returns:
+        The vectors and the statistics that were used; None for these if nothing was done. A value that never changes
+        keeps its scale.
+
+    Example:
+        >>> standardize_vectors(np.float32([[1], [3]]), True, "arrays")[1]
+        {'mean': [2.0], 'scale': [1.0]}
+    """
+    if standardize is False:
+        return x, None
+    if standardize is True:
+        mean, scale = x.mean(0, dtype=np.float64), x.std(0, dtype=np.float64)
+        scale = np.where(scale > 0, scale, 1.0)
+    else:
+        mean, scale = (np.asarray(standardize[key], np.float64) for key in ("mean", "scale"))
+        if mean.shape != x.shape[1:] or scale.shape != x.shape[1:]:
+            raise InputError(f"{name}: the standardisation is for {mean.size} values, the data has {x.shape[1]}.")
+    vectors = ((x - mean) / scale).astype(np.float32)
+    return vectors, {"mean": mean.tolist(), "scale": scale.tolist()}
+
+
+def channels_last(x: NDArray[Any], name: str, layout: str | None) -> NDArray[Any]:
+    """Images as [n, h, w, c].
+
+    Args:
+        x: [n, h, w], [n, h, w, c] or [n, c, h, w].
+        name: of the data set, for the message.
+        layout: "nhwc" or "nchw"; needed only where either axis could hold the channels.
+
+    Returns:
+        A view with the channels last.
+
+    Example:
+        >>> channels_last(np.zeros((5, 3, 8, 9)), "arrays", None).shape
+        (5, 8, 9, 3)
+    """
+    if x.ndim == 3:
+        return x[..., None]
+    if x.ndim != 4:
+        raise InputError(
+            f"{name}: an array of shape {x.shape} is neither images [n, h, w], [n, h, w, c], [n, c, h, w] "
+            "nor vectors [n, value]; reshape it."
+        )
+    last, first = x.shape[3] in (1, 2, 3, 4), x.shape[1] in (1, 2, 3, 4)
+    if layout is None and last == first:
+        raise InputError(
+            f"{name}: which axis of the shape {x.shape} holds the channels is not clear; "
+            "pass layout='nhwc' or layout='nchw'."
+        )
+    if layout not in (None, "nhwc", "nchw"):
+        raise InputError(f"{name}: layout {layout!r} is unknown; choose 'nhwc' or 'nchw'.")
+    channels_first = layout == "nchw" or (layout is None and first)
+    return np.moveaxis(x, 1, 3) if channels_first else x
+
+
+def as_images(
+    x: NDArray[Any],
+    name: str,
+    layout: str | None = None,
+    value_range: tuple[float, float] | None = None,
+    pack_as: str | None = None,
+) -> NDArray[np.uint8]:
+    """Images as bytes [n, h, w, c].
+
+    Args:
+        x: images in any layout that `channels_last` understands.
+        name: of the data set, for messages.
+        layout: "nhwc" or "nchw", where the shape does not tell.
+        value_range: what black and white are; by default 0 and 1 if all values lie there, else 0 and 255.
+        pack_as: a file of the cache for images that must be converted and are too large for memory.
+
+    Returns:
+        The images; those of zeros and ones become 0 and 255.
+
+    Example:
+        >>> as_images(np.array([[[0.0, 0.5, 1.0]]]), "arrays").ravel().tolist()
+        [0, 128, 255]
+    """
+    x = channels_last(x, name, layout)
+    if x.dtype == bool:
+        return x.astype(np.uint8) * np.uint8(255)
+    low, high = check_finite(x, name)
+    if value_range is None:
+        if x.dtype == np.uint8 and high > 1:
+            return x
+        if low >= 0 and high <= 1:
+            value_range = (0.0, 1.0)
+        elif low >= 0 and high <= 255:
+            value_range = (0.0, 255.0)
+        else:
+            raise InputError(
+                f"{name}: image values go from {low:g} to {high:g}; "
+                "state what black and white are, for example value_range=(-1, 1)."
+            )
+    black, white = (float(value) for value in value_range)
+    if low < black or high > white:
+        raise InputError(f"{name}: values from {low:g} to {high:g} leave the stated range {black:g} to {white:g}.")
+
+    def converted() -> Iterator[NDArray[np.uint8]]:
+        for _, block in row_blocks(x):
+            scaled = (block.astype(np.float32) - np.float32(black)) * np.float32(255 / (white - black))
+            yield np.rint(scaled, out=scaled).astype(np.uint8)
+
+    if pack_as is not None and x.size > cache.IN_MEMORY_LIMIT:
+        return cache.cached_array(pack_as, x.shape, np.uint8, converted, f"packing {len(x):,} images")
+    return np.concatenate(list(converted()))

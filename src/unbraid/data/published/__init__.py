@@ -1,0 +1,1 @@
+"""The field's data sets: where they come from and how they are arranged."""

@@ -1,0 +1,1 @@
+"""Measures of a run: each takes trained stages and data, and gives scores."""

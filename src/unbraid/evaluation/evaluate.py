@@ -1,0 +1,126 @@
+"""Scores of a run: a loop over the measures that were asked for. Nothing here knows a measure by name."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from unbraid import metrics
+from unbraid.errors import InputError, unknown
+from unbraid.evaluation.measure import Measure, MeasureOptions
+from unbraid.evaluation.registry import MEASURES
+from unbraid.evaluation.table import known_metrics, show_metric
+from unbraid.metrics.keys import MetricKey
+from unbraid.runs.directory import RunDirectory
+from unbraid.util.files import read_json, write_json
+from unbraid.util.progress import Steps
+
+FIRST_REPORT = ("mig", "factor_score", "l1", "l2")
+
+
+def evaluate(
+    run: RunDirectory,
+    names: Sequence[str] | None = None,
+    options: MeasureOptions | None = None,
+    *,
+    more: Sequence[Measure] = (),
+) -> dict[str, Any]:
+    """Compute the scores that metrics.json does not hold yet, and return all that it then holds.
+
+    Where an encoder reads labels, scores of its codes and reconstructions come twice: with the labels, and as
+    «without-labels/mig» and so on without them.
+
+    Args:
+        run: a run whose stages are trained.
+        names: metrics by name. Left out, the few of a first report; `["all"]`: everything that the run allows, without
+            what needs a file that is not given.
+        options: files of networks, how many images they look at, progress.
+        more: measures of your own.
+    """
+    options, measures = options or MeasureOptions(), (*MEASURES, *more)
+    path = run.folder / "metrics.json"
+    results: dict[str, Any] = read_json(path) if path.is_file() else {}
+    chosen = chosen_names(run, names, options, measures)
+    missing = [name for name in chosen if not is_there(measure_of(name, measures), name, results, options)]
+    began = time.monotonic()
+    for measure in measures:
+        wanted = [name for name in missing if name in measure.names]
+        if wanted:
+            results |= scored(run, measure, wanted, options)
+    seconds = results.get("_", {}).get("seconds", 0.0) + time.monotonic() - began
+    results["_"] = {"seed": run.plan.seed, "rows": len(run.codes(show=options.show).rows), "seconds": seconds}
+    results["_"] |= {"labels_at_test": True} if run.chain.needs_labels else {}
+    write_json(path, results)
+    return results
+
+
+def scored(run: RunDirectory, measure: Measure, names: Sequence[str], options: MeasureOptions) -> dict[str, Any]:
+    """The entries of metrics.json that one measure makes; twice where its encoder can do with labels and without."""
+    twice = measure.reads_labels and run.chain.needs_labels and works_without_labels(run)
+    entries: dict[str, Any] = {}
+    for labels in (True, False) if twice else (True,):
+        found = measure.compute(run, names, options, labels)
+        for key, score in found.items():
+            entries[str(replace(MetricKey.parse(key), labels=labels))] = score.to_json()
+    return entries
+
+
+def chosen_names(
+    run: RunDirectory, names: Sequence[str] | None, options: MeasureOptions, measures: Sequence[Measure]
+) -> list[str]:
+    """The scores to compute; one that the run does not allow is refused before any work is done."""
+    free = [name for measure in measures if measure.is_free for name in measure.names]
+    allowed_free = [name for name in free if measure_of(name, measures).refusal(run, name) is None]
+    if names is None:
+        first = [name for name in FIRST_REPORT if measure_of(name, measures).refusal(run, name) is None]
+        return [*first, *allowed_free]
+    if list(names) == ["all"]:
+        return possible(run, options, measures)
+    known_metrics(names)
+    for name in names:
+        why = measure_of(name, measures).refusal(run, name)
+        if why is not None:
+            raise InputError(why)
+    return list(dict.fromkeys([*names, *allowed_free]))
+
+
+def possible(run: RunDirectory, options: MeasureOptions, measures: Sequence[Measure] = MEASURES) -> list[str]:
+    """Every score that this run allows, without those that need a file that is not given."""
+    offered = [measure for measure in measures if not measure.needs_file(options)]
+    return [name for measure in offered for name in measure.names if measure.refusal(run, name) is None]
+
+
+def measure_of(name: str, measures: Sequence[Measure] = MEASURES) -> Measure:
+    """The measure that computes a score, or an error that names the nearest."""
+    for measure in measures:
+        if name in measure.names:
+            return measure
+    raise unknown("metric", name, {*metrics.METRICS, *(name for measure in measures for name in measure.names), "all"})
+
+
+def is_there(measure: Measure, name: str, results: Mapping[str, Any], options: MeasureOptions) -> bool:
+    """Whether a score is computed already, as these options would have it."""
+    found = [score for key, score in results.items() if MetricKey.parse(key).metric == name]
+    return bool(found) and all(measure.is_current(score, options) for score in found)
+
+
+def works_without_labels(run: RunDirectory) -> bool:
+    """Whether an encoder that reads labels finds codes without them: not where the codes are the labels."""
+    return not any(config.codes_are_labels for config, _ in run.plan.stages)
+
+
+def evaluate_table(path: Path, names: Sequence[str], *, seed: int = 0, show: bool = True) -> dict[str, Any]:
+    """Metrics of a table of codes and factors that any model has written."""
+    table = metrics.load_table(path)
+    chosen = None
+    if list(names) != ["all"]:
+        known_metrics(names)
+        for name in names:
+            measure_of(name)
+        chosen = list(names)
+    with Steps("metrics", len(chosen or metrics.SUITE), show=show) as bar:
+        scores = metrics.suite(table, metrics=chosen, seed=seed, progress=show_metric(bar))
+    return {name: score.to_json() for name, score in scores.items()}

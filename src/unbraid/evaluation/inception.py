@@ -1,0 +1,124 @@
+"""FID and KID of a run: features of the 2015-12-05 Inception network, computed once for each data set."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from unbraid import metrics
+from unbraid.data import cache
+from unbraid.data.published.download import RemoteFile, fetch
+from unbraid.errors import InputError
+from unbraid.evaluation.measure import Measure, MeasureOptions
+from unbraid.evaluation.reconstruction import outputs, stage_key
+from unbraid.metrics import Score
+from unbraid.nets.inception import Inception
+from unbraid.runs.codes import choose_rows
+from unbraid.runs.directory import RunDirectory
+from unbraid.util.files import complete_file
+from unbraid.util.progress import Steps
+from unbraid.util.schema import digest
+
+BATCH = 16
+# The network as it is published, in either form: (file, sha256 or the part of it that the publisher states).
+PUBLIC_FILE = "pt_inception-2015-12-05-6726825d.pth"
+KNOWN_FILES = {
+    PUBLIC_FILE: "6726825d",
+    "inception-2015-12-05.pt": "7ff4a85c3a6378f0dfc8433ffd789663b01176bec0a683a435651739c091fa34",
+}
+ADDRESS = f"https://github.com/mseitzer/pytorch-fid/releases/download/fid_weights/{PUBLIC_FILE}"
+Network = Callable[[Tensor], Tensor]
+
+
+def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
+    """FID and KID between data and reconstructions, or draws of GANs and flows: of the last stage and every earlier."""
+    rows = choose_rows(len(run.data), options.images, run.plan.seed)
+    network, identity = load_network(find_network(options.inception))
+    real = cached_features(network, identity, run, rows, options.show)
+    scores: dict[str, Score] = {}
+    stages = outputs(run, rows, options.show, labels=labels)
+    for number, stage in enumerate(stages, 1):
+        made = features(network, stage, f"features of stage {number}", options.show)
+        for name in names:
+            key = stage_key(name, number, len(stages))
+            scores[key] = metrics.METRICS[name].function(real, made, seed=run.plan.seed)
+    return scores
+
+
+def refusal(run: RunDirectory, name: str) -> str | None:
+    """Only images have Inception features."""
+    return None if run.is_image else f"{name} compares images; this run's observations are vectors."
+
+
+def find_network(file: Path | None) -> Path:
+    """The given file, or one of the known ones in the data folder."""
+    if file is not None:
+        if not file.is_file():
+            raise InputError(f"{str(file)!r} is not a file; --inception needs the Inception network of 2015-12-05.")
+        return file
+    folder = cache.folder() / "inception"
+    for name in KNOWN_FILES:
+        if (folder / name).is_file():
+            return folder / name
+    try:
+        return fetch(RemoteFile(PUBLIC_FILE, (ADDRESS,)), folder)
+    except InputError as error:
+        raise InputError(f"fid and kid need the Inception network: give it with --inception FILE ({error})") from error
+
+
+def load_network(path: Path) -> tuple[Network, str]:
+    """The network in a file (the public weights, or TorchScript) and what identifies it. Known files are verified."""
+    identity = hashlib.sha256(path.read_bytes()).hexdigest()
+    expected = KNOWN_FILES.get(path.name, "")
+    if not identity.startswith(expected):
+        raise InputError(f"{str(path)!r} is damaged: its sha256 is {identity[:8]}…, not {expected[:8]}…; get it again.")
+    try:
+        if zipfile.is_zipfile(path) and any("code/" in name for name in zipfile.ZipFile(path).namelist()):
+            return torch.jit.load(path, map_location="cpu").eval(), identity
+        network = Inception()
+        weights = torch.load(path, map_location="cpu", weights_only=True)
+        kept = {name: value for name, value in weights.items() if not name.startswith(("fc.", "AuxLogits."))}
+        network.load_state_dict(kept)
+    except Exception as error:
+        raise InputError(f"{str(path)!r} does not hold the weights of the Inception network of 2015-12-05.") from error
+    return network.eval(), identity
+
+
+def cached_features(
+    network: Network, identity: str, run: RunDirectory, rows: NDArray[np.int64], show: bool
+) -> NDArray[np.float32]:
+    """Features of the data set's own images, kept beside the data."""
+    key = digest([identity, run.data.fingerprint, rows.tolist()])
+    path = cache.folder() / "features" / f"{key}.npy"
+    if path.is_file():
+        return np.load(path, allow_pickle=False)  # type: ignore[no-any-return]
+    found = features(network, run.data.observations[rows], "features of the data", show)
+    with complete_file(path) as place, place.open("wb") as file:
+        np.save(file, found)
+    return found
+
+
+@torch.inference_mode()
+def features(network: Network, images: NDArray[Any], title: str, show: bool) -> NDArray[np.float32]:
+    """Pool features [n, 2048] of uint8 images [n, h, w, c]; grey ones are given three equal channels."""
+    parts = []
+    with Steps(title, len(images), show=show) as bar:
+        for start in range(0, len(images), BATCH):
+            batch = torch.from_numpy(np.ascontiguousarray(images[start : start + BATCH])).permute(0, 3, 1, 2)
+            x = batch.float().div(127.5).sub(1).expand(-1, 3, -1, -1)
+            x = F.interpolate(x, (299, 299), mode="bilinear", align_corners=False)
+            parts.append(network(x).flatten(1).numpy())
+            bar.advance(start + len(batch))
+    return np.concatenate(parts)
+
+
+MEASURE = Measure(("fid", "kid"), compute, refusal, needs_file=lambda options: options.inception is None)

@@ -1,0 +1,106 @@
+"""What the report shows of a model, as arrays on disk: the report itself never loads a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from unbraid.core import Decodes, HasClasses
+from unbraid.evaluation.class_priors import class_pictures
+from unbraid.evaluation.evaluate import works_without_labels
+from unbraid.metrics import stage_prefix
+from unbraid.runs.chain import Chain, Codes, drawn_codes, flat, has_learned_prior, means, unflat
+from unbraid.runs.codes import CodeTable
+from unbraid.runs.directory import RunDirectory
+from unbraid.training.batches import as_stored
+from unbraid.util.files import write_arrays
+from unbraid.util.seeds import mix
+
+ORIGINALS, STEPS = 10, 9
+# Codes are moved at least this far to both sides, so that an unused one is seen to do nothing.
+LEAST_RANGE = 2.0
+# A flow has as many codes as an observation has values; nobody looks at more than this many rows.
+MOST_CODES = 64
+
+
+def write_pictures(run: RunDirectory) -> Path:
+    """Reconstructions by every stage, traversals of every code, and classes, in pictures.npz; kept if already there."""
+    path = run.folder / "pictures.npz"
+    if path.is_file() and not lacks_classes(run, path):
+        return path
+    # As for new observations: without labels, unless codes are labels.
+    reads = run.chain.needs_labels and not works_without_labels(run)
+    table = run.codes(labels=reads, show=False)
+    shown = np.sort(np.random.default_rng(mix(run.plan.seed, "pictures")).permutation(len(run.data))[:ORIGINALS])
+    originals = np.ascontiguousarray(run.data.observations[shown])
+    arrays: dict[str, NDArray[Any]] = {"originals": originals, "rows": shown}
+    x, labels = next(run.batches(shown, "", labels=reads, show=False))
+    torch.manual_seed(mix(run.plan.seed, "pictures"))
+    if not isinstance(run.chain.stages[-1], Decodes):  # a method that only encodes has codes to show, no pictures
+        write_arrays(path, arrays)
+        return path
+    outputs = [as_stored(y) for y in run.chain.reconstruct(x, labels)]
+    arrays |= {f"reconstruction/{number}": output for number, output in enumerate(outputs, 1)}
+    if has_learned_prior(run.chain.stages[-1]):
+        arrays["drawn"] = as_stored(drawn_detail(run.chain, x, labels))
+    base = [means(q) for q in run.chain.encode(x[:1], labels[:1])]
+    for stage in range(1, len(run.plan.stages) + 1):
+        values = code_ranges(table, stage, STEPS)[:MOST_CODES]
+        moved = traversal(run.chain, base, stage, values)
+        if stage < len(run.plan.stages) and run.chain.stages[-1].config.replaces_codes:
+            moved = moved[:-1]  # a student that has relearned the codes does not heed its teacher's
+        arrays[f"traversal/{stage}/values"] = values
+        arrays |= {f"traversal/{stage}/{number}": output for number, output in enumerate(moved, stage)}
+    write_arrays(path, arrays | class_pictures(run))
+    return path
+
+
+def lacks_classes(run: RunDirectory, path: Path) -> bool:
+    """Whether these pictures were made before runs with classes showed them."""
+    if not isinstance(run.stage(1), HasClasses):
+        return False
+    with np.load(path, allow_pickle=False) as file:
+        return "classes/1/code" not in file.files
+
+
+@torch.inference_mode()
+def drawn_detail(chain: Chain, x: Tensor, labels: Tensor) -> Tensor:
+    """What the last stage makes of its y with z drawn from the p(z | y) that it has learned."""
+    codes = [means(q) for q in chain.encode(x, labels)]
+    y = chain.decode(codes)[-2]
+    return chain.decode([*codes[:-1], drawn_codes(chain.stages[-1], len(x), y)])[-1]
+
+
+def code_ranges(table: CodeTable, stage: int, steps: int) -> NDArray[np.float32]:
+    """The values that each code of a stage takes in its traversal, [code, step]: where 98 % of the data lie."""
+    prefix = stage_prefix(stage)
+    low, high = np.quantile(table.arrays[f"{prefix}codes"], [0.01, 0.99], axis=0)
+    low, high = np.minimum(low, -LEAST_RANGE), np.maximum(high, LEAST_RANGE)
+    if f"{prefix}bounds" in table.arrays:  # older tables have none
+        low, high = np.clip([low, high], *table.arrays[f"{prefix}bounds"].T)
+    return np.linspace(low, high, steps, axis=1).astype(np.float32)
+
+
+def traversal(chain: Chain, base: Sequence[Codes], stage: int, values: NDArray[np.float32]) -> list[NDArray[Any]]:
+    """What every stage from `stage` on makes of each code of that stage as it takes its values, [code, step, …].
+
+    `base` are the codes of one observation in every stage; all but the moved one stay as they are.
+    """
+    count, steps = values.shape
+    moved = flat(base[stage - 1]).repeat(count * steps, 1)  # [code·step, code]
+    which = torch.arange(count).repeat_interleave(steps)
+    moved[torch.arange(count * steps), which] = torch.from_numpy(values.ravel()).to(moved.device)
+    pieces: list[list[NDArray[Any]]] = []
+    for part in moved.split(256):
+        codes = [{key: value.expand(len(part), -1) for key, value in group.items()} for group in base]
+        codes[stage - 1] = unflat(part, base[stage - 1])
+        pieces.append([as_stored(output) for output in chain.decode(codes)[stage - 1 :]])
+    return [
+        np.concatenate(outputs).reshape(count, steps, *outputs[0].shape[1:]) for outputs in zip(*pieces, strict=True)
+    ]

@@ -1,0 +1,1 @@
+"""Methods with a generator and a critic."""

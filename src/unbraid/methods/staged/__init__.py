@@ -1,0 +1,1 @@
+"""Stages of multi-stage models, and the models they are compared with."""

@@ -1,0 +1,111 @@
+"""DIP-VAE-I and DIP-VAE-II (Kumar et al. 2018): the covariance of the codes is pulled towards the identity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from unbraid.core import Batch, DataSpec, Terms, Update
+from unbraid.methods.vae.gaussian import GaussianConfig, GaussianVAE
+from unbraid.ops.covariance import (
+    aggregate_covariance,
+    aggregate_third_moments,
+    covariance,
+    off_diagonal_penalty,
+    unit_diagonal_penalty,
+)
+from unbraid.util.schema import option
+
+
+@dataclass(frozen=True, kw_only=True)
+class DIPVAEI(GaussianConfig):
+    """DIP-VAE-I: penalises the covariance of the posterior means.
+
+    Reference:
+        Kumar et al. 2018, eq. 6.
+
+    Example:
+        >>> DIPVAEI().diagonal
+        100.0
+    """
+
+    name: ClassVar[str] = "dip-vae-i"
+    title: ClassVar[str] = "DIP-VAE-I"
+    paper: ClassVar[str] = "Kumar et al. 2018"
+    off_diagonal: float = option(10.0, "weight λ_od of squared covariances", least=0)
+    diagonal: float = option(
+        100.0, "weight λ_d of variances' squared distance from 1 (10·λ_od; 50·λ_od on CelebA)", least=0
+    )
+
+    def build(self, data: DataSpec) -> DIPVAEIModel:
+        """The untrained model."""
+        return DIPVAEIModel(self, data)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DIPVAEII(GaussianConfig):
+    """DIP-VAE-II: penalises the covariance of the codes, and (optionally) their third central moments.
+
+    Reference:
+        Kumar et al. 2018, eq. 7.
+
+    Example:
+        >>> DIPVAEII(third_moments=200.0).third_moments
+        200.0
+    """
+
+    name: ClassVar[str] = "dip-vae-ii"
+    title: ClassVar[str] = "DIP-VAE-II"
+    paper: ClassVar[str] = "Kumar et al. 2018"
+    off_diagonal: float = option(5.0, "weight λ_od of squared covariances", least=0)
+    diagonal: float = option(5.0, "weight λ_d of variances' squared distance from 1 (λ_od; λ_od/2 on CelebA)", least=0)
+    third_moments: float = option(0.0, "weight λ_3 of the squared third central moments (200 on dSprites)", least=0)
+
+    def build(self, data: DataSpec) -> DIPVAEIIModel:
+        """The untrained model."""
+        return DIPVAEIIModel(self, data)
+
+
+class DIPVAEIModel(GaussianVAE):
+    """Kumar et al. 2018, eq. 6, with the covariance of the batch."""
+
+    config: DIPVAEI
+
+    def loss(self, batch: Batch, step: int) -> Terms:
+        """−ELBO + λ_od·Σ_{i≠j} Cov[μ]ᵢⱼ² + λ_d·Σᵢ (Cov[μ]ᵢᵢ − 1)²."""
+        q, reconstruction, kl = self.elbo(batch.x)
+        cov = covariance(q.mean)
+        off, diagonal = off_diagonal_penalty(cov), unit_diagonal_penalty(cov)
+        total = reconstruction + kl + self.config.off_diagonal * off + self.config.diagonal * diagonal
+        return Terms(total, reconstruction=reconstruction, kl=kl, off_diagonal=off, diagonal=diagonal)
+
+    def updates(self) -> tuple[Update, ...]:
+        """One step for encoder and decoder."""
+        return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)
+
+
+class DIPVAEIIModel(GaussianVAE):
+    """Kumar et al. 2018, eq. 7, with the moments of the batch."""
+
+    config: DIPVAEII
+
+    def loss(self, batch: Batch, step: int) -> Terms:
+        """−ELBO + λ_od·Σ_{i≠j} Cov[z]ᵢⱼ² + λ_d·Σᵢ (Cov[z]ᵢᵢ − 1)² + λ_3·(squared third central moments of q(z))."""
+        q, reconstruction, kl = self.elbo(batch.x)
+        cov = aggregate_covariance(q.mean, q.log_var)
+        off, diagonal = off_diagonal_penalty(cov), unit_diagonal_penalty(cov)
+        third = aggregate_third_moments(q.mean, q.log_var).square().sum()
+        total = (
+            reconstruction
+            + kl
+            + self.config.off_diagonal * off
+            + self.config.diagonal * diagonal
+            + self.config.third_moments * third
+        )
+        return Terms(
+            total, reconstruction=reconstruction, kl=kl, off_diagonal=off, diagonal=diagonal, third_moments=third
+        )
+
+    def updates(self) -> tuple[Update, ...]:
+        """One step for encoder and decoder."""
+        return (Update("vae", self.loss, ("encoder", "decoder"), self.config.adam, self.config.batch_size),)

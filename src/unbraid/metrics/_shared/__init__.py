@@ -1,0 +1,1 @@
+"""What metrics share: the table, bootstrap intervals, information, probes and solvers."""

@@ -1,0 +1,125 @@
+"""One-dimensional aggregate posteriors q(z_j) = 1/N Σ_n q(z_j given n), integrated on a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.metrics._shared.bootstrap import Array
+
+# Sums over an even grid integrate Gaussians to rounding once the step is half of the narrowest deviation. Seven
+# deviations either side lose 1e-12 of the mass.
+_STEPS_PER_DEVIATION = 2
+_REACH = 7.0
+# Posteriors narrower than this share of the latent's range are widened to it: they are points either way.
+_FINEST = 1.0 / 16384
+_BLOCK = 1 << 21
+
+
+@dataclass(frozen=True, eq=False)
+class Footprint:
+    """Some rows of one latent with the grid points that their posterior reaches and its mass there."""
+
+    rows: NDArray[np.int64]
+    points: NDArray[np.int64]  # [row, point]
+    mass: Array  # [row, point], each row sums to 1
+
+
+@dataclass(frozen=True)
+class Grid:
+    """An even grid over one latent."""
+
+    start: float
+    step: float
+    size: int
+
+
+def grid_of(means: Array, deviations: Array) -> tuple[Grid, Array]:
+    """A grid that resolves every posterior of one latent, and the deviations as it resolves them."""
+    low, high = float((means - _REACH * deviations).min()), float((means + _REACH * deviations).max())
+    deviations = np.maximum(deviations, (high - low) * _FINEST)
+    low, high = float((means - _REACH * deviations).min()), float((means + _REACH * deviations).max())
+    step = float(deviations.min()) / _STEPS_PER_DEVIATION
+    return Grid(low, step, int(np.ceil((high - low) / step)) + 1), deviations
+
+
+def footprints(means: Array, deviations: Array, grid: Grid) -> Iterator[Footprint]:
+    """Every posterior's mass on the grid, rows of like width together, in blocks of bounded size.
+
+    A row touches only the points within reach of its mean, so the cost is rows × (its width in steps), not
+    rows × grid.
+    """
+    half = np.ceil(_REACH * deviations / grid.step).astype(np.int64)
+    half = np.ceil(1.25 ** np.ceil(np.log(half) / np.log(1.25) - 1e-9)).astype(np.int64)  # few distinct widths
+    half = np.minimum(half, grid.size)
+    nearest = np.rint((means - grid.start) / grid.step).astype(np.int64)
+    for width in np.unique(half):
+        same = np.flatnonzero(half == width)
+        offsets = np.arange(-width, width + 1)
+        for rows in np.array_split(same, max(1, len(same) * len(offsets) // _BLOCK)):
+            points = nearest[rows, None] + offsets
+            inside = (points >= 0) & (points < grid.size)
+            away = (grid.start + points * grid.step - means[rows, None]) / deviations[rows, None]
+            mass = np.where(inside, np.exp(-0.5 * np.square(away)), 0.0)
+            mass /= mass.sum(axis=1, keepdims=True)
+            yield Footprint(rows, np.clip(points, 0, grid.size - 1), mass)
+
+
+class Marginal:
+    """log q(z_j) of one latent: its mean under q(z_j) by integration, and its value anywhere."""
+
+    def __init__(self, means: Array, log_vars: Array) -> None:
+        self.grid, deviations = grid_of(means, np.exp(0.5 * log_vars))
+        mass = np.zeros(self.grid.size)
+        for block in footprints(means, deviations, self.grid):
+            mass += np.bincount(block.points.ravel(), block.mass.ravel(), minlength=mass.size)
+        mass /= len(means)
+        self.log_density = np.log(np.maximum(mass, 1e-300) / self.grid.step)
+        self.mean_log_density = float(mass @ self.log_density)  # minus the entropy
+
+    def __call__(self, z: Array) -> Array:
+        """Cubic interpolation: log q is nearly quadratic between grid points, so the error is beyond 1e-6."""
+        place = np.clip((z - self.grid.start) / self.grid.step, 1, self.grid.size - 2.001)
+        left = place.astype(np.int64)
+        t = place - left
+        a, b, c, d = (self.log_density[np.clip(left + i, 0, self.grid.size - 1)] for i in (-1, 0, 1, 2))
+        return np.asarray(
+            -t * (t - 1) * (t - 2) / 6 * a
+            + (t + 1) * (t - 1) * (t - 2) / 2 * b
+            - (t + 1) * t * (t - 2) / 2 * c
+            + (t + 1) * t * (t - 1) / 6 * d
+        )
+
+
+def factor_information(means: Array, log_vars: Array, labels: Sequence[tuple[NDArray[np.int64], int]]) -> Array:
+    """What each row contributes to I(z_j; v_k): E_{q(z_j given n)} log q(z_j given v_k)/q(z_j), `[n, d, k]`.
+
+    Rows whose label is missing (−1) take no part in that factor and contribute 0.
+    """
+    n, d = means.shape
+    out = np.zeros((n, d, len(labels)))
+    for j in range(d):
+        grid, deviations = grid_of(means[:, j], np.exp(0.5 * log_vars[:, j]))
+        # Held for all factors where that is small, made again for each where it is not.
+        small = n * _REACH * 2 * _STEPS_PER_DEVIATION < 4 * _BLOCK
+        kept = list(footprints(means[:, j], deviations, grid)) if small else None
+        for k, (label, size) in enumerate(labels):
+            mass = np.zeros(size * grid.size)
+            for block in kept or footprints(means[:, j], deviations, grid):
+                there = label[block.rows] >= 0
+                cell = label[block.rows][there, None] * grid.size + block.points[there]
+                mass += np.bincount(cell.ravel(), block.mass[there].ravel(), minlength=mass.size)
+            joint: Array = mass.reshape(size, grid.size)
+            count = np.bincount(label[label >= 0], minlength=size)
+            marginal = joint.sum(axis=0) / count.sum()
+            conditional = joint / count[:, None]
+            ratio = np.divide(conditional, marginal, out=np.ones_like(joint), where=conditional > 0)
+            log_ratio = np.log(ratio)
+            for block in kept or footprints(means[:, j], deviations, grid):
+                there = label[block.rows] >= 0
+                rows = block.rows[there]
+                out[rows, j, k] = (block.mass[there] * log_ratio[label[rows, None], block.points[there]]).sum(axis=1)
+    return out

@@ -1,0 +1,103 @@
+"""The FactorVAE score: the latent that varies least when a factor is held fixed should name that factor."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unbraid.metrics._shared.bootstrap import REPEATS, Array, mean_interval
+from unbraid.metrics._shared.checks import table_metric
+from unbraid.metrics._shared.strata import BATCH, TEST, TRAIN, fixed_factor_batches, share_by_factor
+from unbraid.metrics._shared.table import Table
+from unbraid.metrics.record import Metric, register
+from unbraid.metrics.score import Score
+
+_CHUNK = 1 << 13
+
+
+@table_metric
+def factor_score(
+    table: Table,
+    *,
+    batch: int = BATCH,
+    train: int = TRAIN,
+    test: int = TEST,
+    inactive: float = 0.05,
+    seed: int = 0,
+    replicates: int = REPEATS,
+) -> Score:
+    """FactorVAE score: the latent that varies least when a factor is held fixed should name that factor.
+
+    A vote is the arg-min over active latents of Var(z_j given v_k)/Var(z_j) in `batch` rows that share a value of
+    factor k; a majority vote per latent is learned from some votes and tested on others. No active latent: 0.
+
+    Args:
+        codes, factors: mean codes [n, latent] and factors [n, factor], or a `Table`.
+        batch: rows to a vote.
+        train: votes to learn from.
+        test: votes to test on.
+        inactive: latents whose variance is below this do not vote; the others keep their names and places.
+        seed: of the draws.
+        replicates: bootstrap samples of the test votes; 0 for no interval.
+
+    Returns:
+        The accuracy; `details["votes"]` counts the training votes [latent, factor] and
+        `details["active_latents"]` names the latents that took part.
+
+    Reference:
+        Kim & Mnih 2018, §4.
+
+    Example:
+        >>> from unbraid.metrics._shared.examples import perfect_table
+        >>> score = factor_score(*perfect_table(), train=200, test=100)
+        >>> score.value, score.details["active_latents"]
+        (1.0, ['z1', 'z2', 'z3'])
+    """
+    variance = table.codes.var(axis=0, ddof=1)
+    active = variance >= inactive
+    details = {
+        "seed": seed,
+        "batch": batch,
+        "active": int(active.sum()),
+        "active_latents": [table.columns[j] for j in np.flatnonzero(active)],
+    }
+    if not active.any():
+        return Score(0.0, (0.0, 0.0) if replicates else None, details)
+    k = table.factors.shape[1]
+    votes = np.zeros((table.codes.shape[1], k), dtype=np.int64)
+    least, which = _votes(table, variance, active, train, batch, seed, "factor score, train")
+    np.add.at(votes, (least, which), 1)
+    winner = votes.argmax(axis=1)
+    least, which = _votes(table, variance, active, test, batch, seed, "factor score, test")
+    correct = (winner[least] == which).astype(np.float64)
+    details |= {
+        "train_accuracy": float(votes.max(axis=1).sum() / train),
+        "votes": votes,
+        "per_factor": table.by_factor(share_by_factor(which, correct, k)),
+    }
+    spread = mean_interval(correct, seed=seed, replicates=replicates, low=0, high=1)
+    return Score(float(correct.mean()), spread, details)
+
+
+def _votes(
+    table: Table, variance: Array, active: NDArray[np.bool_], points: int, batch: int, seed: int, purpose: str
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The latent, in the table's own numbering, that each batch votes for, and the factor it held fixed."""
+    rows, which = fixed_factor_batches(table, points, batch, seed, purpose)
+    ratio = np.full((points, len(variance)), np.inf)
+    codes = np.ascontiguousarray(table.codes[:, active])
+    for start in range(0, points, _CHUNK):
+        part = slice(start, start + _CHUNK)
+        ratio[part, active] = codes[rows[part]].var(axis=1, ddof=1) / variance[active]
+    return ratio.argmin(axis=1), which
+
+
+register(
+    Metric(
+        name="factor_score",
+        title="FactorVAE score",
+        description="whether the latent that varies least names the fixed factor",
+        function=factor_score,
+        reference="Kim & Mnih 2018, §4",
+    )
+)

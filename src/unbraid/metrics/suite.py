@@ -1,0 +1,121 @@
+"""Every metric of one table, with the work that they share done once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Unpack
+
+from numpy.typing import ArrayLike
+
+from unbraid.errors import InputError, unknown
+from unbraid.metrics._shared.bootstrap import REPEATS
+from unbraid.metrics._shared.checks import TableOptions, as_table, unlabelled_table
+from unbraid.metrics._shared.table import Table
+from unbraid.metrics.keys import MetricKey
+from unbraid.metrics.record import CODES, METRICS, POSTERIOR, POSTERIOR_TABLE, TABLE
+from unbraid.metrics.score import Score
+
+Progress = Callable[[str, int, int], None]
+SUITE = tuple(name for name, metric in METRICS.items() if metric.needs in (TABLE, POSTERIOR_TABLE, CODES, POSTERIOR))
+_ELBO_POINTS = 2048
+
+
+def suite(
+    codes: ArrayLike | Table,
+    factors: ArrayLike | None = None,
+    *,
+    metrics: Sequence[str] | None = None,
+    dci_mode: str = "fast",
+    seed: int = 0,
+    replicates: int = REPEATS,
+    progress: Progress | None = None,
+    **about: Unpack[TableOptions],
+) -> dict[str, Score]:
+    """All metrics of a table by name, or those in `metrics`; each score as its own function gives it.
+
+    Discretisation, mutual information, draws, pairs and one-vs-rest probes are made once.
+
+    Args:
+        codes: mean codes [n, latent], or a `Table`.
+        factors: true factors [n, factor]; NaN where unknown. Without them, only what needs none is computed.
+        metrics: names from `SUITE`; left out, everything that the table allows: with `log_vars`, also `mig_chen` and
+            the ELBO's terms (`elbo_terms/…`, by stratified sampling).
+        dci_mode: the `mode` of `dci`.
+        seed: of all draws; no metric's draws depend on which others ran.
+        replicates: bootstrap samples; 0 for no intervals.
+        progress: called as `progress(name, done, total)` before each metric and at the end.
+        **about: `kinds`, `names`, `sizes`, `columns` and `log_vars`, as in `as_table`.
+
+    Returns:
+        The scores by key (see `MetricKey`). A factor with fewer than two values is skipped, and every score says so in
+        `details["skipped_factors"]`. A metric that cannot be computed has the value NaN and says why in
+        `details["error"]`.
+
+    Example:
+        >>> from unbraid.metrics._shared.examples import perfect_table
+        >>> scores = suite(*perfect_table(), metrics=["mig", "mcc"], replicates=0)
+        >>> {name: round(score.value, 2) for name, score in scores.items()}
+        {'mig': 1.0, 'mcc': 1.0}
+    """
+    if factors is None and not isinstance(codes, Table):
+        table = unlabelled_table(codes, columns=about.get("columns"), log_vars=about.get("log_vars"))
+    else:
+        table = as_table(codes, factors, allow_constant=True, **about)
+    table = table.varying()
+    chosen = _chosen(metrics, table)
+    scores: dict[str, Score] = {}
+    for i, name in enumerate(chosen):
+        if progress:
+            progress(name, i, len(chosen))
+        scores |= _scores(name, table, dci_mode, seed, replicates)
+    if progress:
+        progress("", len(chosen), len(chosen))
+    if not table.skipped:
+        return scores
+    note = {"skipped_factors": dict(table.skipped)}
+    return {name: replace(score, details={**score.details, **note}) for name, score in scores.items()}
+
+
+def _chosen(metrics: Sequence[str] | None, table: Table) -> list[str]:
+    if metrics is not None:
+        for name in metrics:
+            if name not in METRICS:
+                raise unknown("metric", name, SUITE)
+            if name not in SUITE:
+                raise InputError(f"{name!r} needs {METRICS[name].needs}, not one table; call it by itself.")
+        return list(metrics)
+    binary = any(table.discrete[f] and table.groups(f)[1] == 2 for f in range(len(table.names)))
+
+    def possible(name: str) -> bool:
+        needs = METRICS[name].needs
+        if needs in (TABLE, POSTERIOR_TABLE) and not table.names:
+            return False
+        if needs in (POSTERIOR, POSTERIOR_TABLE) and table.log_vars is None:
+            return False
+        return name != "attribute_classification" or binary
+
+    return [name for name in SUITE if possible(name)]
+
+
+def _scores(name: str, table: Table, dci_mode: str, seed: int, replicates: int) -> dict[str, Score]:
+    try:
+        if METRICS[name].needs in (TABLE, POSTERIOR_TABLE) and not table.names:
+            raise InputError(f"{name} needs a factor with at least two known values; the table has none.")
+        if name == "elbo_terms":
+            if table.log_vars is None:
+                raise InputError("the ELBO's terms need posteriors; give log_vars beside the codes (means).")
+            terms = METRICS[name].function(
+                table.codes,
+                table.log_vars,
+                method="stratified",
+                points=_ELBO_POINTS,
+                seed=seed,
+                replicates=replicates,
+            )
+            return {str(MetricKey(name, term)): score for term, score in terms.items()}
+        options = {"mode": dci_mode} if name == "dci" else {}
+        return {name: METRICS[name].function(table, seed=seed, replicates=replicates, **options)}
+    except InputError as error:
+        return {name: Score(math.nan, None, {"error": str(error), "seed": seed})}

@@ -1,0 +1,165 @@
+"""UDR: which of several models is disentangled, judged by how well they agree; no labels are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unbraid.errors import InputError, unknown
+from unbraid.metrics._shared.bootstrap import REPEATS, Array, interval, stream
+from unbraid.metrics._shared.numbers import numbers, ratio
+from unbraid.metrics.record import Metric, register
+from unbraid.metrics.score import Score
+
+
+def udr(
+    codes: Sequence[ArrayLike],
+    *,
+    information: Sequence[ArrayLike] | None = None,
+    method: str = "spearman",
+    threshold: float = 0.01,
+    points: int | None = 10_000,
+    seed: int = 0,
+    replicates: int = REPEATS,
+) -> Score:
+    """Unsupervised disentanglement ranking of models that encode the same observations.
+
+    UDR_ab = 1/(d_a + d_b) [Σ_j r_j²/Σ_i R_ij + Σ_i r_i²/Σ_j R_ij], r the largest similarity of a latent, over
+    the informative latents of both models; a model's score is the median over all other models.
+
+    Args:
+        codes: for each model its mean codes [n, latent] of the same observations in the same order.
+        information: for each model the mean KL of its latents in nats [latent]; a latent is informative if it exceeds
+            `threshold`. Without it, if its variance is at least 0.05.
+        method: R is the absolute `spearman` correlation, or the absolute weights of a `lasso` (penalty 0.1, codes
+            standardised).
+        threshold: of the information.
+        points: rows to draw; None for all.
+        seed: of the draw and of the bootstrap.
+        replicates: bootstrap samples of the models; 0 for no interval.
+
+    Returns:
+        The mean over models; `details["per_model"]` ranks them, and `details["best"]` is the place of the first choice
+        in `codes`.
+
+    Reference:
+        Duan et al. 2020, eq. 3.
+
+    Example:
+        >>> from unbraid.metrics._shared.examples import mixed_table, perfect_table
+        >>> codes, mixed = perfect_table()[0], mixed_table()[0]
+        >>> udr([mixed, codes, -codes[:, ::-1]]).details["best"]
+        1
+    """
+    from scipy.stats import rankdata  # deferred: importing the metrics should not import SciPy
+
+    if method not in ("spearman", "lasso"):
+        raise unknown("method of UDR", method, ("spearman", "lasso"))
+    tables = [numbers(c, f"codes of model {i}") for i, c in enumerate(codes)]
+    if len(tables) < 2:
+        raise InputError(f"UDR compares models; {len(tables)} was given: train at least one more with another seed.")
+    for i, table in enumerate(tables):
+        if table.ndim != 2 or len(table) != len(tables[0]) or len(table) < 2:
+            raise InputError(
+                f"codes of model {i} have shape {table.shape} and those of model 0 {tables[0].shape}; "
+                "encode the same observations, in the same order, with every model."
+            )
+    masks = _informative(tables, information, threshold)
+    if points is not None and points < len(tables[0]):
+        rows = stream(seed, "udr").choice(len(tables[0]), points, replace=False)
+        tables = [table[rows] for table in tables]
+    active = [
+        _unit(rankdata(t[:, m], axis=0) if method == "spearman" else t[:, m])
+        for t, m in zip(tables, masks, strict=True)
+    ]
+    count = len(tables)
+    pairwise = np.full((count, count), np.nan)
+    for a in range(count):
+        for b in range(a):
+            pairwise[a, b] = pairwise[b, a] = _agreement(active[a], active[b], method)
+    per_model = np.nanmedian(pairwise, axis=1)
+    value = float(per_model.mean())
+    spread = None
+    if replicates and count > 2:
+        draws = stream(seed, "udr models").integers(count, size=(replicates, count))
+        spread = interval(value, np.array([_resampled(pairwise, chosen, value) for chosen in draws]), 0, 1)
+    return Score(
+        value,
+        spread,
+        {
+            "method": method,
+            "seed": seed,
+            "per_model": per_model,
+            "best": int(per_model.argmax()),
+            "pairwise": pairwise,
+            "informative": [int(mask.sum()) for mask in masks],
+        },
+    )
+
+
+def _resampled(pairwise: Array, chosen: NDArray[np.int64], value: float) -> float:
+    """The score among models drawn with replacement; a model is never compared with itself."""
+    if len(np.unique(chosen)) < 2:
+        return value
+    return float(np.nanmedian(pairwise[np.ix_(chosen, chosen)], axis=1).mean())
+
+
+def _informative(
+    tables: list[Array], information: Sequence[ArrayLike] | None, threshold: float
+) -> list[NDArray[np.bool_]]:
+    if information is None:
+        return [table.var(axis=0) >= 0.05 for table in tables]
+    if len(information) != len(tables):
+        raise InputError(f"there are {len(tables)} models and information for {len(information)}; give one for each.")
+    masks = []
+    for i, (table, values) in enumerate(zip(tables, information, strict=True)):
+        kl = numbers(values, f"information of model {i}")
+        if kl.shape != (table.shape[1],):
+            raise InputError(f"information of model {i} has shape {kl.shape}; give one value a latent.")
+        # A latent that never moves has no correlation, whatever its KL.
+        masks.append((kl > threshold) & (np.ptp(table, axis=0) > 0))
+    return masks
+
+
+def _unit(values: Array) -> Array:
+    centred = values - values.mean(axis=0)
+    scale = centred.std(axis=0)
+    return np.where(np.ptp(values, axis=0) > 0, centred / np.where(scale > 0, scale, 1.0), 0.0)
+
+
+def _agreement(a: Array, b: Array, method: str) -> float:
+    if not a.shape[1] or not b.shape[1]:
+        return 0.0
+    if method == "spearman":
+        return _relative_strength(np.abs(a.T @ b) / len(a))
+    # The lasso is not symmetric: both directions, averaged.
+    return (_relative_strength(_lasso(a, b)) + _relative_strength(_lasso(b, a))) / 2
+
+
+def _lasso(a: Array, b: Array) -> Array:
+    from sklearn.linear_model import Lasso  # deferred: only this mode needs it
+
+    return np.asarray(np.abs(np.atleast_2d(Lasso(alpha=0.1).fit(a, b).coef_).T))
+
+
+def _relative_strength(similarity: Array) -> float:
+    def side(matrix: Array) -> float:
+        total = matrix.sum(axis=0)
+        best = np.square(matrix.max(axis=0))
+        return float(ratio(best, total, 0.0).sum())
+
+    return (side(similarity) + side(similarity.T)) / sum(similarity.shape)
+
+
+register(
+    Metric(
+        name="udr",
+        title="UDR",
+        description="agreement between models: choose one without labels",
+        function=udr,
+        needs="codes of several models",
+        reference="Duan et al. 2020, eq. 3",
+    )
+)

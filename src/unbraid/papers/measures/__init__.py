@@ -1,0 +1,1 @@
+"""What studies measure beyond the metrics of a run."""

@@ -1,0 +1,141 @@
+"""What turning an object changes besides its pose: the measures of GANs that are given a pose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from unbraid.api import Run
+from unbraid.methods.staged.control_inputs import ControlInputs
+from unbraid.papers.measures import chains, identity
+from unbraid.runs.chain import Codes, draws_of, priors
+from unbraid.runs.codes import choose_rows
+from unbraid.training.batches import as_stored
+from unbraid.training.loop import read_log
+from unbraid.util.seeds import mix
+
+POSE, IDENTITY = ("azimuth", "elevation"), "object"
+Features = Callable[[Run, str], NDArray[np.float32]]  # of a run and the factor that is the identity
+SHOWN = 4  # identities of each model in the picture
+POINTS = (0.125, 0.25, 0.5)  # parts of the training of generators and critics after which identity is looked at too
+
+
+def identity_change(run: Run, features: Features = identity.features_of_model) -> float:
+    """The share of the variance of identity features that moves with the pose."""
+    return identity.change(features(run, IDENTITY))
+
+
+def variety(run: Run, features: Features = identity.features_of_model) -> float:
+    """How much identities differ, in parts of how much the data's do; 0: z does nothing."""
+    return identity.variety(features(run, IDENTITY)) / identity.variety(identity.features_of_data(run, IDENTITY))
+
+
+def pixel_change(run: Run) -> float:
+    """The share of all pixels' variance that moves with the pose."""
+    return float(run.evaluate(["identity_change"], show=False)["identity_change"]["value"])
+
+
+def decode_in_poses(run: Run, labels: Tensor, z: Codes | None = None) -> list[Tensor]:
+    """What each stage makes in the poses among these labels [b, factor], with z drawn, or given."""
+    codes = [draws_of(priors(stage).prior(len(labels))) for stage in run.chain.stages]
+    inputs = run.stage(1).inputs
+    assert isinstance(inputs, ControlInputs)
+    codes[0]["c"] = inputs.given(labels).mean
+    codes[-1] |= z or {}
+    return run.chain.decode(codes)
+
+
+def pose_obeyed(run: Run, images: int = 1_000, sides: int = 1) -> float:
+    """The share of made images whose azimuth is read as it was asked for: the guard against an idle c."""
+    rows = choose_rows(len(run.data), images, 1)
+    torch.manual_seed(mix(run.plan.seed, "poses"))
+    made = as_stored(decode_in_poses(run, run.labels(rows))[-1]).astype(np.uint8)
+    return identity.PoseReader(run.data, POSE[0]).share_right(made, run.data.column(POSE[0])[rows], sides)
+
+
+def pose_of_data(run: Run, images: int = 1_000) -> float:
+    """The same of images of the data that the reader was not shown."""
+    reader = identity.PoseReader(run.data, POSE[0])
+    rows = np.setdiff1d(choose_rows(len(run.data), images + len(reader.rows), 1), reader.rows)[:images]
+    if not len(rows):
+        return chains.NOTHING
+    return reader.share_right(np.asarray(run.data.observations[rows]), run.data.column(POSE[0])[rows])
+
+
+def critic_right(run: Run) -> float:
+    """The critic's accuracy over the second half of training: at 0.5 it is beaten and has nothing to teach."""
+    log = read_log(run.stage_folder(len(run.plan.stages)) / "log.jsonl")
+    return float(np.mean([line["critic/accuracy"] for line in log[len(log) // 2 :]]))
+
+
+def sample_fid(run: Run) -> float:
+    """FID of samples: poses as the data have them, z from its prior."""
+    count = images(run)
+    if not count:
+        return chains.NOTHING
+    torch.manual_seed(mix(run.plan.seed, "samples"))
+    with torch.inference_mode():
+        parts = [as_stored(run.chain.sample(100)[1][-1]) for _ in range(count // 100)]
+    return chains.fid_of(run, np.concatenate(parts))
+
+
+def images(run: Run) -> int:
+    """How many images FID is taken over: none at smoke scale, whose data have few objects."""
+    return 500 if len(run.data) > 1_000 else 0
+
+
+MEASURES: dict[str, Callable[[Run], float]] = {
+    "identity": identity_change,
+    "identity-data": partial(
+        identity_change, features=identity.features_of_data
+    ),  # what the network itself cannot ignore
+    "variety": variety,
+    "identity-batch": partial(identity_change, features=identity.features_as_one_batch),
+    "variety-batch": partial(variety, features=identity.features_as_one_batch),
+    "pixels": pixel_change,
+    "pose": pose_obeyed,
+    "pose-sides": partial(pose_obeyed, sides=2),
+    "pose-data": pose_of_data,
+    "fid": sample_fid,
+    "critic": critic_right,
+    **{
+        f"identity-{part:g}": partial(identity_change, features=partial(identity.features_of_model, part=part))
+        for part in POINTS
+    },
+}
+COLUMNS = {
+    "identity": ("identity change", 3),
+    "identity-data": ("the data's own", 3),
+    "variety": ("variety, data = 1", 2),
+    "identity-batch": ("identity change, each z a batch", 3),
+    "variety-batch": ("variety, each z a batch", 2),
+    "pose": ("pose as asked", 2),
+    "pose-sides": ("or its opposite", 2),
+    "pose-data": ("the data's own", 2),
+    "pixels": ("share of pixels' variance", 3),
+    "fid": ("FID of samples", 0),
+    "critic": ("critic is right", 2),
+}
+
+
+def turned_images(run: Run) -> dict[str, NDArray[Any]]:
+    """y where there is one, and some identities, as the azimuth goes round."""
+    azimuths, elevations = (run.data.column(name) for name in POSE)
+    steps = np.linspace(0, azimuths.max(), 10)
+    table = np.stack([steps, np.full(len(steps), np.median(elevations))], axis=1).astype(np.float32)
+    labels = torch.from_numpy(table).to(run.device)
+    torch.manual_seed(mix(run.plan.seed, "turned"))
+    rows: dict[str, NDArray[Any]] = {}
+    for number in range(SHOWN):
+        one = draws_of(priors(run.chain.stages[-1]).prior(1))["z"]
+        outputs = decode_in_poses(run, labels, {"z": one.expand(len(labels), -1)})
+        if len(outputs) > 1:
+            rows.setdefault("y", as_stored(outputs[0]))
+        rows[f"z {number + 1}"] = as_stored(outputs[-1])
+    return rows

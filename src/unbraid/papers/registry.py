@@ -1,0 +1,32 @@
+"""The list of studies. To add one: write its file in `studies/` with a `STUDY`, and name it here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from unbraid.papers.study import Study
+
+MODULES = (
+    "beta_tcvae",
+    "parted_vae",
+    "parted_vae_sprites",
+    "idvae",
+    "ms_vae_pendulum",
+    "ms_vae_flow",
+    "ms_vae_cars",
+    "ms_vae_gan",
+    "ms_vae_ablations",
+)
+
+
+def load_studies() -> dict[str, Study]:
+    """Import every study.
+
+    Returns:
+        Studies by name, PAPER/RESULT.
+    """
+    found: list[Study] = [import_module(f"unbraid.papers.studies.{name}").STUDY for name in MODULES]
+    return {study.name: study for study in found}
+
+
+STUDIES = load_studies()

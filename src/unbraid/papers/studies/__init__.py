@@ -1,0 +1,1 @@
+"""The studies, one file for each result of a paper."""

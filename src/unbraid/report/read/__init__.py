@@ -1,0 +1,1 @@
+"""A run directory as plain values."""

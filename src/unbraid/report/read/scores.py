@@ -1,0 +1,52 @@
+"""The entries of metrics.json, each with its key and how it is shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from unbraid.metrics import METRICS, Display, MetricKey
+from unbraid.report.read.content import ShownScore, as_mapping
+
+BETTER = ("higher", "lower", "neither")
+
+
+def read_scores(entries: Mapping[str, Any], *, can_read_labels: bool) -> tuple[ShownScore, ...]:
+    """All scores of a metrics.json, of a run whose encoder can or cannot read labels."""
+    return tuple(read_score(name, as_mapping(entry), can_read_labels) for name, entry in entries.items() if name != "_")
+
+
+def read_score(name: str, entry: Mapping[str, Any], can_read_labels: bool = False) -> ShownScore:
+    """One score; on a page its key says nothing of labels, `labels_read` does."""
+    key = MetricKey.parse(name)
+    value, interval = entry.get("value"), entry.get("interval")
+    return ShownScore(
+        key.plain if can_read_labels else key,
+        math.nan if value is None else float(value),
+        None if interval is None or None in interval else (float(interval[0]), float(interval[1])),
+        as_mapping(entry.get("details")),
+        display(key, as_mapping(entry.get("about"))),
+        can_read_labels and key.reads_labels,
+    )
+
+
+def display(key: MetricKey, about: Mapping[str, Any] | None = None) -> Display:
+    """How a score is shown: by its metric's record, else as its entry says of itself, else by its name."""
+    if key.metric in METRICS:
+        shown = METRICS[key.metric].display(key.part)
+    else:
+        shown = _from_entry(about or {}, f"{key.metric}/{key.part}".rstrip("/").replace("_", " "))
+    return replace(shown, title=f"{shown.title}, stage {key.stage}") if key.stage else shown
+
+
+def _from_entry(about: Mapping[str, Any], name: str) -> Display:
+    better = about.get("better")
+    low, high = about.get("range") or (None, None)
+    return Display(
+        str(about.get("title", name)),
+        str(about.get("description", "")),
+        better if better in BETTER else "neither",
+        (None if low is None else float(low), None if high is None else float(high)),
+    )

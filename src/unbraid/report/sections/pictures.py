@@ -1,0 +1,222 @@
+"""Reconstructions and traversals, ready for the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+from PIL import Image
+
+from unbraid.metrics import Table, latent_names
+from unbraid.report.draw import charts, words
+from unbraid.report.draw.figures import data_uri, grid
+from unbraid.report.draw.order import by_information
+from unbraid.report.read.content import Pictures, RunFiles
+
+Array = NDArray[Any]
+PAD = 2
+# A latent below this mean KL moves nothing that one could see, and one whose mean hardly differs between observations
+# says nothing of them, whatever its KL (Burda et al. 2016); it is shown, but does not count as in use.
+IN_USE = 0.05
+ACTIVE = 0.01
+
+
+def in_use(table: Table) -> NDArray[np.bool_]:
+    """Which latents of a stage carry information worth a look, [latent]."""
+    used: NDArray[np.bool_] = table.codes.var(axis=0) >= ACTIVE
+    if table.information is not None:
+        used &= table.information >= IN_USE
+    return used
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One row of pictures as a sprite sheet; `width` is what it wants on a wide screen, `colour` a class."""
+
+    symbol: str
+    who: str
+    colour: str
+    src: str
+    width: int
+    height: int
+    frames: int
+    crisp: bool
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Reconstructions:
+    """Rows x, y, x̂ of images, or for vectors a panel for each observation with the three drawn over each other."""
+
+    strips: tuple[Strip, ...]
+    panels: tuple[Markup, ...]
+    legend: tuple[tuple[str, str, str], ...]
+    shown: int
+
+
+@dataclass(frozen=True)
+class LatentBlock:
+    """One latent: its name, its information, and what moving it does at every stage."""
+
+    name: str
+    information: float | None
+    share: float
+    in_use: bool
+    strips: tuple[Strip, ...]
+    effects: tuple[tuple[str, str, int, Markup], ...]
+
+    @property
+    def nats(self) -> str:
+        """Its information as shown."""
+        if self.information is None:
+            return ""
+        return f"{self.information:.2f} nats" if self.information >= 0.005 else "0.00 nats"
+
+
+@dataclass(frozen=True)
+class TraversalGroup:
+    """All latents of one stage, most informative first."""
+
+    stage: int
+    method: str
+    symbols: tuple[str, ...]
+    span: str
+    key: Markup | None
+    latents: tuple[LatentBlock, ...]
+
+    @property
+    def in_use(self) -> int:
+        """How many latents carry information."""
+        return sum(latent.in_use for latent in self.latents)
+
+
+def strip(images: Array, symbol: str, who: str, colour: str, target: int, note: str = "") -> Strip:
+    """A row of images at the whole multiple of their size that comes nearest to `target` pixels a frame."""
+    return sheet_strip(grid(images, len(images), PAD), images.shape[2], len(images), symbol, who, colour, target, note)
+
+
+def sheet_strip(
+    sheet: Image.Image, side: int, frames: int, symbol: str, who: str, colour: str, target: int, note: str = ""
+) -> Strip:
+    """The same for a sheet of frames that are `side` pixels wide, `frames` of them in a row."""
+    factor = max(1, round(target / side))
+    crisp = side <= target * 1.25
+    width = sheet.width * factor if crisp else round(sheet.width * target / side)
+    height = round(sheet.height * width / sheet.width)
+    return Strip(symbol, who, colour, data_uri(sheet), width, height, frames, crisp, note)
+
+
+def stage_names(run: RunFiles) -> tuple[list[str], list[str]]:
+    """Symbol of every stage's output, and the title of the method that makes it."""
+    return words.symbols(len(run.stages)), [stage.title for stage in run.stages]
+
+
+def reconstructions(run: RunFiles, most: int = 8, target: int = 128) -> Reconstructions | None:
+    """The first originals and what each stage makes of them, `target` pixels a frame on a wide screen."""
+    pictures = run.pictures
+    if pictures is None or pictures.originals is None or not pictures.reconstructions:
+        return None
+    symbols, methods = stage_names(run)
+    originals = pictures.originals[:most]
+    rows: list[tuple[str, str, int, Array]] = [("x", "original", 0, originals)]
+    for stage, made in pictures.reconstructions.items():
+        if stage <= len(symbols):
+            rows.append((symbols[stage - 1], methods[stage - 1], stage, made[:most]))
+    if not pictures.are_images:
+        return _overlays(rows)
+    strips = tuple(
+        strip(images, symbol, who, f"stage-{stage}", target, _note(run, stage, images, originals))
+        for symbol, who, stage, images in rows
+    )
+    if pictures.drawn is not None:
+        note = "z of others with a similar y"
+        strips += (strip(pictures.drawn[:most], symbols[-1], "z drawn", f"stage-{len(symbols)}", target, note),)
+    return Reconstructions(strips, (), (), len(originals))
+
+
+def _note(run: RunFiles, stage: int, made: Array, originals: Array) -> str:
+    """Mean squared error of the pictures shown, values in [0, 1]; of what is a draw, that it is one."""
+    if not stage:
+        return ""
+    if not run.stages[stage - 1].reconstructs:
+        return "a draw"
+    error = np.mean((made.astype(float) - originals.astype(float)) ** 2) / 255**2
+    return f"MSE {words.number(float(error), 2)}"
+
+
+def _overlays(rows: list[tuple[str, str, int, Array]]) -> Reconstructions:
+    limits = charts.vertical_range([array for *_, array in rows])
+    shown = len(rows[0][3])
+    panels = []
+    for i in range(shown):
+        lines = [(f"over stage-{stage}", f"{symbol} {who}", array[i]) for symbol, who, stage, array in rows]
+        panels.append(charts.overlay(lines, limits, f"observation {i + 1} and its reconstructions"))
+    legend = tuple((symbol, who, f"stage-{stage}") for symbol, who, stage, _ in rows)
+    return Reconstructions((), tuple(panels), legend, shown)
+
+
+def traversals(run: RunFiles, most: int | None = None, last_only: bool = False) -> tuple[TraversalGroup, ...]:
+    """For every stage its latents; for every latent the outputs of that stage and of all later ones in turn."""
+    pictures = run.pictures
+    if pictures is None:
+        return ()
+    stages = sorted({moved for moved, _ in pictures.traversals if moved <= len(run.stages)})
+    return tuple(_group(run, pictures, stage, most, last_only) for stage in stages)
+
+
+def _group(run: RunFiles, pictures: Pictures, moved: int, most: int | None, last_only: bool) -> TraversalGroup:
+    symbols, methods = stage_names(run)
+    outputs = {
+        shown: array
+        for (source, shown), array in pictures.traversals.items()
+        if source == moved and shown <= len(run.stages)
+    }
+    if last_only:
+        outputs = dict(list(outputs.items())[-1:])
+    count = len(next(iter(outputs.values())))
+    known = run.tables.get(moved)
+    names = known.columns if known and len(known.columns) == count else latent_names(count)
+    information = known.information if known else None
+    if information is not None and len(information) != count:
+        information = None
+    largest = float(np.nanmax(information)) if information is not None else 1.0
+    used = in_use(known) if known and information is not None else np.ones(count, dtype=bool)
+    values = pictures.values.get(moved)
+    images = pictures.are_images
+    limits = (0.0, 1.0) if images else charts.vertical_range(list(pictures.traversals.values()))
+
+    def block(j: int) -> LatentBlock:
+        strips, effects = [], []
+        for shown, array in outputs.items():
+            symbol, who = symbols[shown - 1], methods[shown - 1]
+            if images:
+                strips.append(strip(array[j], symbol, who, f"stage-{shown}", 64))
+            else:
+                at = None if values is None else values[j]
+                drawn = charts.effect(array[j], at, limits, f"{symbol} as {names[j]} is moved")
+                effects.append((symbol, who, shown, drawn))
+        amount = None if information is None else float(information[j])
+        share = 0.0 if amount is None or largest <= 0 else max(0.0, amount / largest)
+        return LatentBlock(names[j], amount, share, bool(used[j]), tuple(strips), tuple(effects))
+
+    order = by_information(information, count)[:most]
+    return TraversalGroup(
+        moved,
+        methods[moved - 1],
+        tuple(symbols[shown - 1] for shown in outputs),
+        _span(values),
+        None if images else charts.colour_key(values),
+        tuple(block(j) for j in order),
+    )
+
+
+def _span(values: Array | None) -> str:
+    if values is None or not values.size:
+        return ""
+    low, high = values.min(axis=1), values.max(axis=1)
+    if np.allclose(low, low[0]) and np.allclose(high, high[0]):
+        return f"from {words.tick(float(low[0]))} to {words.tick(float(high[0]))}"
+    return "over the range that each takes"

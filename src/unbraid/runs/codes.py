@@ -1,0 +1,108 @@
+"""Codes of observations beside their factors: encoded once, read by every metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from unbraid.data.factor_data import Factor
+from unbraid.data.optional import need
+from unbraid.metrics import Table, stage_prefix
+from unbraid.runs.chain import Chain, bounds, columns, flat, means
+from unbraid.util.seeds import stream
+
+
+@dataclass(frozen=True)
+class CodeTable:
+    """What codes.npz holds: the codes of every stage beside the factors. `table` gives one stage's as metrics read it.
+
+    Example:
+        >>> found = CodeTable({"codes": np.zeros((4, 2)), "columns": np.array(["z1", "z2"]), "rows": np.arange(4)})
+        >>> found.columns, found.table().names
+        (('z1', 'z2'), ())
+    """
+
+    arrays: Mapping[str, NDArray[Any]]
+
+    @property
+    def codes(self) -> NDArray[np.float32]:
+        """[n, code]: mean codes of the first stage."""
+        return self.arrays["codes"]
+
+    @property
+    def factors(self) -> NDArray[np.float64]:
+        """[n, factor], NaN where unknown."""
+        return self.arrays["factors"]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the first stage's codes."""
+        return tuple(map(str, self.arrays["columns"]))
+
+    @property
+    def factor_names(self) -> tuple[str, ...]:
+        """Names of the factors."""
+        return tuple(map(str, self.arrays["factor_names"]))
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """Their place in the data set."""
+        return self.arrays["rows"]
+
+    def table(self, stage: int = 1) -> Table:
+        """The codes of one stage and the factors, as every metric and page reads them."""
+        return Table.from_arrays(self.arrays, stage)
+
+    def to_pandas(self) -> Any:
+        """A DataFrame: the first stage's codes and the factors, indexed by the observation's place in the data."""
+        pandas = need("pandas")
+        values = dict(zip(self.columns, self.codes.T, strict=True))
+        values |= dict(zip(self.factor_names, self.factors.T, strict=True))
+        return pandas.DataFrame(values, index=pandas.Index(self.rows, name="row"))
+
+
+def encode_batches(chain: Chain, batches: Iterable[tuple[Tensor, Tensor]]) -> dict[str, NDArray[Any]]:
+    """The codes of all stages for batches of (observations, labels), as they stand in codes.npz."""
+    parts: dict[str, list[NDArray[Any]]] = {}
+    arrays: dict[str, NDArray[Any]] = {}
+    for x, labels in batches:
+        for number, q in enumerate(chain.encode(x, labels), 1):
+            prefix = stage_prefix(number)
+            arrays[f"{prefix}columns"] = np.array(columns(q))
+            arrays[f"{prefix}bounds"] = np.array(bounds(q))
+            found = {"codes": flat(means(q)), "kl": flat({key: p.kl_per_latent() for key, p in q.items()})}
+            if all(hasattr(p, "log_var") for p in q.values()):
+                found["log_var"] = flat({key: p.log_var for key, p in q.items()})  # type: ignore[attr-defined]
+            for name, value in found.items():
+                parts.setdefault(f"{prefix}{name}", []).append(value.float().cpu().numpy())
+    for name, values in parts.items():
+        joined = np.concatenate(values)
+        if name.endswith("kl"):
+            # A variable that is given has no finite KL: there is nothing to report of what the model found out.
+            if np.isfinite(joined).all():
+                arrays[f"{name.removesuffix('kl')}information"] = joined.mean(axis=0)
+        else:
+            arrays[name] = joined
+    return arrays
+
+
+def factor_columns(factors: NDArray[np.float64], info: tuple[Factor, ...]) -> dict[str, NDArray[Any]]:
+    """The factors' side of codes.npz."""
+    return {
+        "factors": factors,
+        "factor_names": np.array([factor.name for factor in info], dtype=str),
+        "factor_sizes": np.array([factor.size for factor in info], dtype=np.int64),
+        "factor_kinds": np.array([factor.kind for factor in info], dtype=str),
+    }
+
+
+def choose_rows(n: int, most: int | None, seed: int) -> NDArray[np.int64]:
+    """All rows, or as many of them as asked for, chosen at random and in order."""
+    if most is None or most >= n:
+        return np.arange(n)
+    return np.sort(stream(seed, "rows").choice(n, most, replace=False))

@@ -1,0 +1,257 @@
+"""A run as a directory: where its files are, what was planned, and its trained stages. It knows nothing above it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from unbraid import methods
+from unbraid.core import Method, MethodConfig, build_method
+from unbraid.data.factor_data import Factor, FactorData
+from unbraid.data.label_budget import LabelPlan
+from unbraid.data.load import load as load_data
+from unbraid.data.spec import DataSpec
+from unbraid.errors import InputError
+from unbraid.runs import label_access
+from unbraid.runs.chain import Chain, flat, means
+from unbraid.runs.codes import CodeTable, choose_rows, encode_batches, factor_columns
+from unbraid.runs.plan import FORMAT, Plan
+from unbraid.training import checkpoint
+from unbraid.training.batches import TrainingData, as_network_input
+from unbraid.util.files import read_json, write_arrays
+from unbraid.util.progress import Steps
+from unbraid.util.schema import from_json
+from unbraid.util.tensors import read_tensors
+
+ENCODE_BATCH = 256
+ENCODED_ROWS = 50_000  # of a larger data set, a random part of this size is encoded unless more are asked for
+
+
+class RunDirectory:
+    """A run directory and the trained stages in it."""
+
+    def __init__(
+        self, folder: Path, plan: Plan, data: FactorData | None = None, device: str | torch.device | None = None
+    ) -> None:
+        self.folder, self.plan = folder, plan
+        automatic = "cuda" if torch.cuda.is_available() else "cpu"
+        self.device = torch.device(automatic if device is None else device)  # where codes and pictures are computed
+        self._data = data
+        self._stages: dict[int, Method] = {}
+
+    @classmethod
+    def open(
+        cls,
+        folder: str | Path,
+        data: FactorData | None = None,
+        more: Sequence[type[MethodConfig]] = (),
+        *,
+        device: str | torch.device | None = None,
+    ) -> Self:
+        """An existing run.
+
+        Args:
+            folder: the run directory.
+            data: its data set, where that did not come from `load`.
+            more: methods of your own that it was trained with.
+            device: where to compute: "cpu", "cuda", …; left out, a GPU if there is one.
+        """
+        folder = Path(folder)
+        if not (folder / "config.json").is_file():
+            raise InputError(f"{str(folder)!r} is not a run directory: it has no config.json.")
+        saved = read_json(folder / "config.json")
+        if saved.get("format") != FORMAT:
+            raise InputError(f"{str(folder)!r} has format {saved.get('format')}; this version reads {FORMAT}.")
+        stages = tuple((methods.restore(stage, more), int(stage["steps"])) for stage in saved["stages"])
+        labels = from_json(LabelPlan, saved["labels"]) if "labels" in saved else None
+        return cls(folder, Plan(saved["data"], stages, int(saved["seed"]), labels), data, device)
+
+    @cached_property
+    def data(self) -> FactorData:
+        """The data set, loaded again by name and checked against the one that the run was trained on."""
+        data, saved = self._data, self.plan.data
+        if data is None:
+            if saved["arguments"] is None:
+                raise InputError(f"{saved['name']!r} was given as arrays: open the run with Run.open(folder, data=…).")
+            data = load_data(saved["name"], **saved["arguments"])
+        if data.fingerprint != saved["fingerprint"]:
+            raise InputError(f"{data.name!r} is not what {str(self.folder)!r} was trained on: its content has changed.")
+        return data
+
+    @property
+    def is_image(self) -> bool:
+        """Whether observations are images (else vectors)."""
+        return len(self.plan.data["shape"]) == 3
+
+    # Stages
+
+    @property
+    def chain(self) -> Chain:
+        """All stages, trained, ready to encode and decode."""
+        return self.chain_before(len(self.plan.stages) + 1)
+
+    def chain_before(self, number: int) -> Chain:
+        """The trained stages before stage `number`."""
+        return Chain([self.stage(earlier) for earlier in range(1, number)])
+
+    def config(self, number: int) -> MethodConfig:
+        """The configuration of stage `number` (from 1)."""
+        return self.plan.stages[number - 1][0]
+
+    def stage_folder(self, number: int) -> Path:
+        """Where stage `number` (from 1) stands."""
+        return self.folder / f"stage-{number}"
+
+    def stage_record(self, number: int) -> Mapping[str, Any]:
+        """What stage.json says of a stage; empty where it is not there."""
+        path = self.stage_folder(number) / "stage.json"
+        record: Mapping[str, Any] = read_json(path) if path.is_file() else {}
+        return record
+
+    def is_finished(self, number: int) -> bool:
+        """Whether this stage is trained, with the weights of this very plan."""
+        return self.stage_record(number).get("key") == self.plan.key(number)
+
+    def stage(self, number: int) -> Method:
+        """The trained method of one stage, in evaluation mode."""
+        if number not in self._stages:
+            if not self.is_finished(number):
+                raise InputError(f"stage {number} of {str(self.folder)!r} is not finished: repeat its command.")
+            self._stages[number] = self._load(number, self.stage_folder(number) / checkpoint.WEIGHTS)
+        return self._stages[number]
+
+    def stage_after(self, number: int, step: int) -> Method:
+        """The method of one stage as it was after this step, for steps whose weights were kept."""
+        kept = checkpoint.kept(self.stage_folder(number))
+        if step not in kept:
+            known = ", ".join(map(str, kept)) or "none"
+            where = f"stage {number} of {str(self.folder)!r}"
+            raise InputError(f"{where} kept no weights after step {step}; kept: {known}.")
+        return self._load(number, kept[step])
+
+    def _load(self, number: int, weights: Path) -> Method:
+        with torch.random.fork_rng(devices=()):  # a caller's seed must not depend on what was loaded before
+            method = build_method(self.config(number), self.spec(number))
+        method.load_state_dict(read_tensors(weights)[0])
+        method.to(device=self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        return method.eval().requires_grad_(False)
+
+    def spec(self, number: int) -> DataSpec:
+        """What stage `number` knew of the data: as its record says, or from the data for runs made before it did."""
+        record = self.stage_record(number)
+        return from_json(DataSpec, record["spec"]) if "spec" in record else self.training_data(number).spec
+
+    # What stages are trained on
+
+    def training_data(
+        self,
+        number: int,
+        y: NDArray[np.uint8] | NDArray[np.float32] | None = None,
+        codes: NDArray[np.float32] | None = None,
+    ) -> TrainingData:
+        """What stage `number` may see: labels only if it learns from them, and of those only the budget's."""
+        config = self.config(number)
+        if config.uses_codes and codes is None:
+            codes = np.empty((0, self.codes_before(number)), np.float32)
+        rows = label_access.rows_with_codes(self.plan, number, self.visible_labels)
+        if not config.uses_labels or self.plan.labels is None:
+            return TrainingData(self.data, np.empty((len(self.data), 0)), y, codes, factors=(), rows=rows)
+        required = label_access.required_columns(self.plan, config)
+        return TrainingData(self.data, self.visible_labels, y, codes, self.label_factors, rows, required or None)
+
+    def codes_before(self, number: int) -> int:
+        """How many codes the stage before stage `number` has."""
+        one = np.arange(1)
+        return flat(means(self.chain_before(number).encode(self.observations(one), self.labels(one))[-1])).shape[1]
+
+    @cached_property
+    def visible_labels(self) -> NDArray[np.float64]:
+        """The labels that training is shown, [n, factor]; NaN elsewhere."""
+        return label_access.visible_labels(self.plan, self.data)
+
+    @property
+    def label_factors(self) -> tuple[Factor, ...]:
+        """The factors whose labels the run's methods may see."""
+        names = () if self.plan.labels is None else self.plan.labels.factors
+        known = {str(given["name"]): given for given in self.plan.data["factors"]}
+        return tuple(from_json(Factor, known[name]) for name in names)
+
+    # Observations as networks see them
+
+    def observations(self, rows: NDArray[np.int64]) -> Tensor:
+        """Rows of the data set as networks see them."""
+        return as_network_input(torch.from_numpy(np.ascontiguousarray(self.data.observations[rows])), self.device)
+
+    def labels(self, rows: NDArray[np.int64], *, shown: bool = False) -> Tensor:
+        """The labels of these rows, for encoders that read them: all there are, or those `shown` in training."""
+        plan = self.plan.labels
+        table = self.visible_labels if shown else self.data.factors[:, [] if plan is None else plan.columns(self.data)]
+        return torch.from_numpy(table[rows].astype(np.float32)).to(self.device)
+
+    def batches(
+        self, rows: NDArray[np.int64], title: str, *, labels: bool = True, show: bool = True
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """Observations and labels (NaN, if `labels` are not to be read) of these rows, batch by batch, with a bar."""
+        with Steps(title, len(rows), show=show) as bar:
+            for start in range(0, len(rows), ENCODE_BATCH):
+                batch = rows[start : start + ENCODE_BATCH]
+                known = self.labels(batch)
+                yield self.observations(batch), known if labels else torch.full_like(known, torch.nan)
+                bar.advance(start + len(batch))
+
+    def new_batches(self, x: NDArray[Any], labels: NDArray[Any] | None = None) -> Iterator[tuple[Tensor, Tensor]]:
+        """Observations that are not of the data set, batch by batch, with what is known of their labels."""
+        known = torch.from_numpy(label_access.labels_of_new(self.plan, self.label_factors, len(x), labels))
+        return zip(self.inputs(x), known.to(self.device).split(ENCODE_BATCH), strict=True)
+
+    def inputs(self, x: NDArray[Any]) -> Iterator[Tensor]:
+        """Observations that are not of the data set as networks see them, batch by batch."""
+        self.check_observations(x)
+        for start in range(0, len(x), ENCODE_BATCH):
+            batch = torch.from_numpy(np.ascontiguousarray(x[start : start + ENCODE_BATCH]))
+            yield as_network_input(batch, self.device)
+
+    def check_observations(self, x: NDArray[Any]) -> None:
+        """Observations must look like those that the run was trained on."""
+        if not len(x):
+            raise InputError("there are no observations: give at least one.")
+        shape = tuple(self.plan.data["shape"])
+        stored = (*shape[1:], shape[0]) if self.is_image else shape
+        kind = np.dtype(np.uint8 if self.is_image else np.float32)
+        if x.shape[1:] != stored or x.dtype != kind:
+            raise InputError(
+                f"observations must be {kind} of shape [n, {', '.join(map(str, stored))}], "
+                f"not {x.dtype} of shape {list(x.shape)}."
+            )
+
+    # Codes
+
+    def codes(self, *, labels: bool = True, rows: int | None = ENCODED_ROWS, show: bool = True) -> CodeTable:
+        """The codes of the data set (of at most `rows` observations, chosen at random), computed once and kept.
+
+        Encoders that read labels are given those of the data set, or with `labels=False` none.
+        """
+        chosen = choose_rows(len(self.data), rows, self.plan.seed)
+        labels = labels or not self.chain.needs_labels
+        path = self.folder / ("codes.npz" if labels else "codes-without-labels.npz")
+        if path.is_file():
+            with np.load(path, allow_pickle=False) as file:
+                arrays = dict(file)
+            if np.array_equal(arrays["rows"], chosen):
+                return CodeTable(arrays)
+        arrays = encode_batches(self.chain, self.batches(chosen, "encoding", labels=labels, show=show))
+        arrays |= {"rows": chosen} | factor_columns(self.data.factors[chosen], self.data.factor_info)
+        write_arrays(path, arrays)
+        return CodeTable(arrays)
+
+    def codes_of(self, x: NDArray[Any], labels: NDArray[Any] | None = None) -> CodeTable:
+        """The codes of observations that are not of the data set, with what is known of their labels."""
+        arrays = encode_batches(self.chain, self.new_batches(x, labels))
+        return CodeTable(arrays | {"rows": np.arange(len(x))} | factor_columns(np.zeros((len(x), 0)), ()))

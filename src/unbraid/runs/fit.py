@@ -1,0 +1,173 @@
+"""Training a run: its configuration is written or checked, then each stage is trained, resumed or taken over."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from unbraid import methods
+from unbraid.core import HasTarget, Method, MethodConfig, build_method
+from unbraid.data.factor_data import FactorData
+from unbraid.errors import InputError
+from unbraid.runs import label_access
+from unbraid.runs.command_line import command_line
+from unbraid.runs.conditioning import stage_inputs
+from unbraid.runs.directory import RunDirectory
+from unbraid.runs.plan import differences, unfinished_schedules
+from unbraid.training import checkpoint
+from unbraid.training.batches import BatchSource, TrainingData
+from unbraid.training.loop import Job, train
+from unbraid.training.machine import Machine, environment
+from unbraid.training.precision import with_precision
+from unbraid.util.files import check_folder, link, read_json, write_json
+from unbraid.util.schema import to_json
+from unbraid.util.tensors import read_tensors
+
+_log = logging.getLogger("unbraid")
+
+
+def train_run(run: RunDirectory, machine: Machine, *, show: bool = True, command: str | None = None) -> None:
+    """Train every stage of a run that is not finished yet.
+
+    Args:
+        run: where it stands and what was planned.
+        machine: where to compute.
+        show: whether to show progress.
+        command: the command that asked for it, for the record.
+    """
+    check_place(run.folder, run.data)
+    check_stages(run, machine)
+    if show:
+        for sentence in (*unfinished_schedules(run.plan), *rows_left_out(run)):
+            _log.warning(sentence)
+    begin(run, command, machine)
+    for number in range(1, len(run.plan.stages) + 1):
+        train_stage(run, number, machine, show=show)
+
+
+def check_place(folder: Path, data: FactorData) -> None:
+    """A run is a folder of its own, not a file and not the place of the data."""
+    check_folder(folder)
+    source = Path(data.name)  # whole, if it is a path; names of data sets are not
+    if source.is_absolute() and source.is_dir() and folder.resolve().is_relative_to(source):
+        raise InputError(f"the run's folder {str(folder)!r} lies among the data: name another with --out.")
+
+
+def check_stages(run: RunDirectory, machine: Machine) -> None:
+    """Build what is to be trained and draw a batch of it: what cannot be is said before anything is written or trained.
+
+    A stage whose size depends on the codes of one that is not trained yet has to wait for it.
+    """
+    for number, (config, _) in enumerate(run.plan.stages, 1):
+        if run.is_finished(number) or config.uses_codes:
+            continue
+        source = run.training_data(number)
+        config.check(source.spec)
+        with torch.random.fork_rng(devices=()):  # the caller's random numbers stay as they are
+            updates = build_checked(config, source).updates()
+        batches = BatchSource(source, seed=run.plan.seed, device=torch.device("cpu"), world=machine.devices)
+        for update in updates:
+            batches.batch(update.name, update.stream, update.batch_size, 0)
+
+
+def build_checked(config: MethodConfig, source: TrainingData) -> Method:
+    """The untrained method; one that is too large for memory is the user's mistake, not a crash."""
+    try:
+        return build_method(config, source.spec)
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "allocate" not in str(error):
+            raise
+        raise InputError(f"{config.name} does not fit into memory with these options: make it smaller.") from error
+
+
+def rows_left_out(run: RunDirectory) -> list[str]:
+    """A sentence for every stage that has no use for labels of observations with a gap in them."""
+    said = []
+    for number, (config, _) in enumerate(run.plan.stages, 1):
+        if config.needs_complete_labels and not config.uses_codes:
+            source = run.training_data(number)
+            used, known = len(source.labelled_rows), len(run.data)
+            if 0 < used < source.spec.labelled:
+                said.append(f"{config.name} reads labels of the {used:,} of {known:,} observations that have them all.")
+    return said
+
+
+def begin(run: RunDirectory, command: str | None, machine: Machine) -> None:
+    """Write the configuration, or check that the one which is there is this one."""
+    path = run.folder / "config.json"
+    if path.is_file():
+        there = read_json(path)
+        changes = differences({key: there.get(key) for key in run.plan.to_json()}, run.plan.to_json())
+        if changes:
+            what = "; ".join(changes[:2])
+            raise InputError(f"{str(run.folder)!r} holds another run ({what}); choose another --out or delete it.")
+        return
+    if command is None and run.plan.data["arguments"] is not None:
+        command = command_line(run.plan.data, run.plan.stages, run.plan.seed, run.plan.labels)
+    write_json(path, run.plan.to_json() | {"command": command})
+    write_json(run.folder / "environment.json", environment(machine))
+
+
+def train_stage(run: RunDirectory, number: int, machine: Machine, *, show: bool = True) -> None:
+    """Train a stage, unless it is finished here or beside this run."""
+    config, steps = run.plan.stages[number - 1]
+    title = f"stage {number} · {config.name}" if len(run.plan.stages) > 1 else config.name
+    if run.is_finished(number):
+        _log.info("%s is finished: skipped", title)
+        return
+    if reuse(run, number):
+        return
+    source = run.training_data(number, *(stage_inputs(run, number, show) if number > 1 else ()))
+    source = dataclasses.replace(source, data=target_data(run.data, config))
+    job = Job(config, source, steps, run.plan.seed, run.plan.key(number), run.stage_folder(number))
+    began = time.monotonic()
+    decided = with_precision(job, machine)
+    train(job, decided, show=show, title=title)
+    tensors, _ = read_tensors(job.folder / checkpoint.WEIGHTS)
+    facts = {"precision": decided.precision} if decided != machine else {}
+    # Codes that are kept to draw from are no parameters.
+    parameters = sum(tensor.numel() for name, tensor in tensors.items() if not name.startswith("learned_prior."))
+    write_record(run, number, seconds=time.monotonic() - began, parameters=parameters, **facts)
+
+
+def write_record(run: RunDirectory, number: int, **facts: Any) -> None:
+    """Write stage.json: only now does the stage count as finished."""
+    config, steps = run.plan.stages[number - 1]
+    record = {"key": run.plan.key(number)} | methods.describe(config) | {"steps": steps, "seed": run.plan.seed}
+    source = run.training_data(number)
+    record |= {"title": config.title, "spec": to_json(source.spec)}
+    record |= {"labels": label_access.labels_read(run.plan, number, source), "reused_from": None}
+    record |= {} if config.reconstructs else {"reconstructs": False}
+    write_json(run.stage_folder(number) / "stage.json", record | facts)
+
+
+def reuse(run: RunDirectory, number: int) -> bool:
+    """Take a finished stage from a run beside this one, if one has the same key."""
+    here = run.stage_folder(number)
+    for path in sorted(run.folder.parent.glob("*/stage-*/stage.json")):
+        record = read_json(path)
+        if record.get("key") != run.plan.key(number) or path.parent == here:
+            continue
+        here.mkdir(parents=True, exist_ok=True)
+        for file in path.parent.iterdir():
+            if file.name != "stage.json" and not file.name.startswith("."):
+                link(file, here / file.name)
+        facts = {name: record[name] for name in ("seconds", "parameters", "precision") if name in record}
+        write_record(run, number, **facts, reused_from=path.parent.parent.name)
+        _log.info("stage %d is the one of %s: reused", number, path.parent.parent)
+        return True
+    return False
+
+
+def target_data(data: FactorData, config: MethodConfig) -> FactorData:
+    """The data set as a stage is trained on it: with a given target in place of its observations, if it names one."""
+    if not isinstance(config, HasTarget) or not config.target:
+        return data
+    made = data.targets[config.target]()
+    # Not what `load` would give, so nothing may take it for that.
+    return dataclasses.replace(data, observations=made, arguments=None, known_fingerprint=None, targets={})

@@ -1,0 +1,33 @@
+"""The broadcast decoder: what is at a place follows from the codes and from where the place is."""
+
+import pytest
+import torch
+
+from unbraid.nets.broadcast import AtEveryPlace, broadcast_decoder
+
+
+@pytest.mark.parametrize("shape", [(1, 16, 16), (3, 32, 32), (1, 64, 64), (3, 128, 128), (3, 30, 45)])
+def test_images_have_the_wanted_shape(shape):
+    assert broadcast_decoder(3, shape, 8)(torch.randn(2, 3)).shape == (2, *shape)
+
+
+def test_a_place_is_told_by_its_row_and_column():
+    place = AtEveryPlace(3, (2, 3))
+    with torch.no_grad():
+        place.project.weight.copy_(torch.tensor([[10.0, 0.0], [0.0, 100.0], [1.0, 2.0]])[:, :, None, None])
+    out = place(torch.tensor([[0.5, 0.0, 0.0], [7.0, 8.0, 9.0]]))
+    torch.testing.assert_close(out[0, 0], torch.tensor([[-9.5, -9.5, -9.5], [10.5, 10.5, 10.5]]))
+    torch.testing.assert_close(out[0, 1], torch.tensor([[-100.0, 0.0, 100.0]] * 2))
+    torch.testing.assert_close(out[1] - out[0], torch.tensor([6.5, 8.0, 9.0])[:, None, None].expand(3, 2, 3))
+
+
+def test_every_code_reaches_every_pixel_and_every_weight_learns():
+    torch.manual_seed(0)
+    decoder = broadcast_decoder(4, (1, 18, 18), 16)
+    z = torch.randn(8, 4, requires_grad=True)
+    image = decoder(z)
+    for row, column in ((0, 0), (17, 17), (9, 5)):
+        (gradient,) = torch.autograd.grad(image[:, 0, row, column].sum(), z, retain_graph=True)
+        assert (gradient.abs().amax(0) > 0).all()
+    image.square().sum().backward()
+    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in decoder.parameters())

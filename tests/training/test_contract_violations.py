@@ -1,0 +1,82 @@
+"""The contract finds methods that break it, and says which part they break."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+import torch
+from torch import Tensor
+
+from unbraid.core import Batch, DataSpec, MethodConfig, Posterior, Terms, Update
+from unbraid.methods.vae.beta_vae import VAE, BetaVAEModel
+from unbraid.ops.given import Point
+from unbraid.training import contract
+from unbraid.training.batches import TrainingData
+
+
+class Stateful(BetaVAEModel):
+    """Its loss remembers how often it was asked."""
+
+    calls = 0
+
+    def loss(self, batch: Batch, step: int) -> Terms:
+        self.calls += 1
+        return Terms(super().loss(batch, step).total * self.calls)
+
+
+class Greedy(BetaVAEModel):
+    """Its update names a submodule that the loss does not reach."""
+
+    def updates(self) -> tuple[Update, ...]:
+        return (Update("vae", self.loss, ("encoder", "decoder", "unused"), self.config.adam, 8),)
+
+    def __init__(self, config: VAE, data: DataSpec, beta: float) -> None:
+        super().__init__(config, data, beta)
+        self.unused = torch.nn.Linear(2, 2)
+
+
+class Crowded(BetaVAEModel):
+    """Its codes are relative to the rest of the batch."""
+
+    def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
+        mean = self.posterior(x).mean
+        return {"z": Point(mean - mean.mean(0))}
+
+
+BUILT: dict[str, type[BetaVAEModel]] = {"stateful": Stateful, "greedy": Greedy, "crowded": Crowded}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broken(VAE):
+    """A VAE with a fault."""
+
+    name: ClassVar[str] = "broken"
+    fault: str = ""
+
+    def build(self, data: DataSpec) -> BetaVAEModel:
+        return BUILT[self.fault](self, data, beta=1.0)
+
+
+Check = Callable[[MethodConfig, TrainingData], None]
+
+
+@pytest.mark.parametrize(
+    ("fault", "check", "sentence"),
+    [
+        ("stateful", contract.check_losses, "vae: its loss must be the same when computed again"),
+        ("greedy", contract.check_gradients, "vae: 'unused', which it trains, must change"),
+        ("crowded", contract.check_codes, "the code z of an observation must not depend on what else is in the batch"),
+    ],
+)
+def test_a_broken_method_is_told_what_it_breaks(fault: str, check: Check, sentence: str) -> None:
+    config = Broken(width=0.1, fault=fault)
+    with pytest.raises(contract.ContractError, match=f"^method contract violated: {sentence}"):
+        check(config, contract.training_data(config, contract.small_images()))
+
+
+def test_a_sound_method_passes_the_same_checks() -> None:
+    config = VAE(width=0.1)
+    source = contract.training_data(config, contract.small_images())
+    for check in (contract.check_losses, contract.check_gradients, contract.check_codes):
+        check(config, source)
