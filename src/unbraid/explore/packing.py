@@ -45,7 +45,7 @@ class Block:
 @cache
 def operators() -> frozenset[str]:
     """The operators that the page's interpreter has, read from its source: every table maps names to functions."""
-    files = ("elementwise", "linear", "reductions", "shapes")
+    files = ("elementwise", "linear", "reductions", "resampling", "shapes")
     sources = [(PAGE / f"{name}.js").read_text(encoding="utf-8") for name in files]
     tables = [re.search(r"export const [A-Z]+ = \{(.*?)\};", text, re.DOTALL) for text in sources]
     return frozenset(name for table in tables if table for name in re.findall(r"\b([A-Z]\w+):", table.group(1)))
