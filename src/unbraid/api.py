@@ -19,6 +19,7 @@ from unbraid.errors import InputError
 from unbraid.evaluation import classes, pictures
 from unbraid.evaluation.evaluate import evaluate
 from unbraid.evaluation.measure import MeasureOptions
+from unbraid.explore import sharing
 from unbraid.report import write_report
 from unbraid.runs.chain import means
 from unbraid.runs.codes import CodeTable
@@ -124,9 +125,10 @@ class Run(RunDirectory):
         inception: Path | None = None,
         lpips: Path | None = None,
         images: int = 1000,
+        rows: int = 10_000,
     ) -> dict[str, Any]:
         """Scores by name, kept in metrics.json; see `unbraid.evaluation.evaluate`."""
-        return evaluate(self, names, MeasureOptions(inception, lpips, images, show))
+        return evaluate(self, names, MeasureOptions(inception, lpips, images, rows, show))
 
     def report(self) -> Path:
         """Write report.html from the files of the run, and return its path."""
@@ -188,5 +190,6 @@ def open(
     *,
     device: str | torch.device | None = None,
 ) -> Run:
-    """Open a run directory; see `Run.open`."""
-    return Run.open(folder, data, more, device=device)
+    """Open a run directory, see `Run.open`; or a shared run at `https://…` or `hf://organisation/name`."""
+    place = sharing.fetch_run(str(folder)) if sharing.is_address(folder) else folder
+    return Run.open(place, data, more, device=device)

@@ -84,7 +84,7 @@ def test_a_page_that_would_be_too_large_is_refused(chain: Run, tmp_path: Path, m
 
 def test_export_says_what_it_needs(chain: Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(chain.folder)]) == 2
-    assert "--onnx FOLDER or --html FILE" in capsys.readouterr().err
+    assert "--onnx FOLDER, --html FILE or --card FOLDER" in capsys.readouterr().err
 
 
 def test_names_that_are_no_names_are_refused(tmp_path: Path) -> None:
