@@ -20,6 +20,7 @@ from unbraid.evaluation import classes, pictures
 from unbraid.evaluation.evaluate import evaluate
 from unbraid.evaluation.measure import MeasureOptions
 from unbraid.evaluation.scores_file import kept_scores
+from unbraid.explore import sharing
 from unbraid.report import write_report
 from unbraid.runs.chain import means
 from unbraid.runs.codes import CodeTable
@@ -126,9 +127,10 @@ class Run(RunDirectory):
         inception: Path | None = None,
         lpips: Path | None = None,
         images: int = 1000,
+        rows: int = 10_000,
     ) -> dict[str, Any]:
         """Scores by name, kept in metrics.json; see `unbraid.evaluation.evaluate`."""
-        return evaluate(self, names, MeasureOptions(inception, lpips, images, show))
+        return evaluate(self, names, MeasureOptions(inception, lpips, images, rows, show))
 
     def report(self) -> Path:
         """Write report.html from the files of the run, and return its path."""
@@ -193,5 +195,6 @@ def open(
     *,
     device: str | torch.device | None = None,
 ) -> Run:
-    """Open a run directory; see `Run.open`."""
-    return Run.open(folder, data, more, device=device)
+    """Open a run directory, see `Run.open`; or a shared run at `https://…` or `hf://organisation/name`."""
+    place = sharing.fetch_run(str(folder)) if sharing.is_address(folder) else folder
+    return Run.open(place, data, more, device=device)

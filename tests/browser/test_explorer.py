@@ -17,7 +17,6 @@ from PIL import Image
 from unbraid import methods
 from unbraid.api import Run, fit
 from unbraid.explore.builder import write_page
-from unbraid.explore.packing import PAGE
 from unbraid.training.batches import as_stored
 from unbraid.training.contract import small_images
 
@@ -271,30 +270,3 @@ def test_other_chains_open_too(
     groups = [{key: torch.tensor([stage], dtype=torch.float32)} for key, stage in zip("cz", codes(page), strict=True)]
     made = as_stored(run.chain.decode(groups)[-1])[0].astype(int)
     assert np.abs(pixels(page, "2") - made).max() <= 2
-
-
-def test_a_notebook_hears_what_is_done(chain_run: Run, open_page: Opener, tmp_path: Path) -> None:
-    pytest.importorskip("anywidget")
-    widget = chain_run.explore()
-    host = """<!doctype html><body data-shown><div id="cell"></div><script type="module">
-        %s
-        const values = {page: %s, height: 700, codes: [], names: {}};
-        window.values = values;
-        const model = {get: (name) => values[name], set: (name, v) => { values[name] = v; }, save_changes: () => {}};
-        render({model, el: document.getElementById('cell')});
-    </script>"""
-    source = (PAGE / "widget.js").read_text().replace("export default { render };", "")
-    (tmp_path / "host.html").write_text(host % (source, json.dumps(widget.page).replace("</", "<\\/")))
-    page = open_page(tmp_path / "host.html")
-    frame = page.frame_locator("iframe")
-    frame.locator("body[data-shown]").wait_for()
-    frame.locator('[data-code="1/z2"] .name').click()
-    page.keyboard.type("hue")
-    page.keyboard.press("Enter")
-    assert page.evaluate("values.names") == {"z2": "hue"}
-    assert [len(stage) for stage in page.evaluate("values.codes")] == [4, 3]
-    widget.names = page.evaluate("values.names")
-    try:
-        assert json.loads(widget.save_names().read_text()) == {"z2": "hue"}
-    finally:
-        (chain_run.folder / "names.json").unlink()

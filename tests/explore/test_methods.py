@@ -10,7 +10,7 @@ from torch import nn
 
 from small_methods import SMALL
 from unbraid import methods
-from unbraid.core import Method, MethodConfig
+from unbraid.core import DataSpec, Method, MethodConfig, build_method
 from unbraid.explore.graphs import Decoder, Encoder, Example, StageGraphs, examples, stage_graphs
 from unbraid.explore.onnx_files import largest_difference
 from unbraid.runs.chain import Chain
@@ -35,7 +35,7 @@ class Exported(NamedTuple):
 def untrained(config: MethodConfig) -> Method:
     """The method with weights as a trained one may have: none is zero or one."""
     torch.manual_seed(3)
-    stage = config.build(training_data(config, IMAGES).spec)
+    stage = build_method(config, training_data(config, IMAGES).spec)
     for part in stage.modules():
         if isinstance(part, nn.BatchNorm1d | nn.BatchNorm2d):
             for name, low in (("running_mean", -0.5), ("running_var", 0.5), ("weight", 0.5), ("bias", -0.5)):
@@ -83,3 +83,24 @@ def test_an_encoder_that_reads_labels_is_exported_with_them(config: MethodConfig
     assert "labels" in [value.name for value in found.graphs.encoder.graph.input]
     for model, module, inputs in found.parts():
         assert largest_difference(model, module, inputs) <= 1e-4
+
+
+def test_vectors_take_other_layers_and_agree_too() -> None:
+    """Convolutions along signals, and AdaIN over units."""
+    torch.manual_seed(5)
+    x = torch.randn(100, 40)
+    spec = DataSpec((40,), 100)
+    configs = [
+        methods.VAE(width=0.1, network="conv1d", likelihood="gaussian"),
+        methods.MSVAE(width=0.1, likelihood="gaussian"),
+    ]
+    stages = [build_method(config, spec).eval().requires_grad_(False) for config in configs]
+    for config, stage, example in zip(configs, stages, examples(Chain(stages), x, None), strict=True):
+        found = Exported(stage, example, stage_graphs(stage, example, config.name))
+        for model, module, inputs in found.parts():
+            assert largest_difference(model, module, inputs) <= 1e-4
+        few = {name: value[:4].numpy() for name, value in example.decoder_inputs.items()}
+        made = run_graphs([(found.graphs.decoder, few)])[0]["outputs"][0]
+        with torch.no_grad():
+            want = found.parts()[-1][1](**{name: torch.from_numpy(value) for name, value in few.items()}).numpy()
+        assert np.abs(made - want).max() <= np.ptp(want) * 2 / 255

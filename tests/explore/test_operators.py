@@ -93,6 +93,31 @@ CASES: list[Case] = [
     ("ReduceSum", [normal(3, 4, 5), numbers(1)], {"keepdims": 0}, 1),
     ("ReduceMean", [normal(3, 4, 5), numbers(0, 2)], {}, 1),
     ("ReduceMax", [normal(3, 4, 5), numbers(-1)], {"keepdims": 0}, 1),
+    *[("DepthToSpace", [normal(2, 18, 3, 2)], {"blocksize": 3, "mode": mode}, 1) for mode in ("CRD", "DCR")],
+    ("AveragePool", [normal(2, 3, 8, 6)], {"kernel_shape": [2, 3], "strides": [2, 3]}, 1),
+    ("AveragePool", [normal(2, 3, 7, 6)], {"kernel_shape": [3, 2], "strides": [2, 2], "pads": [1, 1, 0, 1]}, 1),
+    (
+        "AveragePool",
+        [normal(2, 3, 7, 6)],
+        {"kernel_shape": [3, 2], "strides": [2, 2], "pads": [1, 1, 0, 1], "count_include_pad": 1},
+        1,
+    ),
+    *[
+        (
+            "Resize",
+            [normal(2, 3, 4, 5), None, None, numbers(2, 3, *size)],
+            {"mode": "linear", "coordinate_transformation_mode": how},
+            1,
+        )
+        for how in ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")
+        for size in ((7, 10), (3, 8))
+    ],
+    (
+        "Resize",
+        [normal(2, 3, 4, 5), None, np.array([1, 1, 2, 3], np.float32)],
+        {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"},
+        1,
+    ),
     ("Reshape", [normal(3, 4, 5), numbers(0, -1, 2)], {}, 1),
     ("Flatten", [normal(3, 4, 5)], {"axis": 2}, 1),
     ("Transpose", [normal(3, 4, 5)], {"perm": [2, 0, 1]}, 1),
@@ -114,10 +139,11 @@ CASES: list[Case] = [
 
 
 def model_of(operator: str, inputs: list[Any], attributes: dict[str, Any], outputs: int) -> tuple[Any, Feeds]:
-    feeds = {f"in{k}": np.asarray(value) for k, value in enumerate(inputs)}
+    feeds = {f"in{k}": np.asarray(value) for k, value in enumerate(inputs) if value is not None}
+    read = [f"in{k}" if f"in{k}" in feeds else "" for k in range(len(inputs))]  # a nameless input is left out
     names = [f"out{k}" for k in range(outputs)]
     graph = helper.make_graph(
-        [helper.make_node(operator, list(feeds), names, **attributes)],
+        [helper.make_node(operator, read, names, **attributes)],
         operator,
         [helper.make_tensor_value_info(name, TYPES[str(v.dtype)], v.shape) for name, v in feeds.items()],
         [onnx.ValueInfoProto(name=name) for name in names],

@@ -20,9 +20,9 @@ from unbraid.explore import builder
 from unbraid.explore.content import order_on_plane, placed
 from unbraid.explore.description import slider_ranges
 from unbraid.explore.graphs import Decoder, session, traced
-from unbraid.explore.names import named_columns, read_names
 from unbraid.methods import recipes
 from unbraid.training.contract import small_images
+from unbraid.util.names import named_columns, read_names
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_a_page_that_would_be_too_large_is_refused(chain: Run, tmp_path: Path, m
 
 def test_export_says_what_it_needs(chain: Run, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(chain.folder)]) == 2
-    assert "--onnx FOLDER or --html FILE" in capsys.readouterr().err
+    assert "--onnx FOLDER, --html FILE or --card FOLDER" in capsys.readouterr().err
 
 
 def test_names_that_are_no_names_are_refused(tmp_path: Path) -> None:

@@ -11,14 +11,18 @@ from unbraid.errors import InputError
 
 
 def export(words: Sequence[str]) -> None:
-    """Write a run's model as ONNX, or as one page with sliders that anyone can open."""
-    parser = command_parser("export", export, "unbraid export RUN --onnx FOLDER | --html FILE")
+    """Write a run's model as ONNX, as one page with sliders that anyone can open, or as a folder for a model hub."""
+    parser = command_parser("export", export, "unbraid export RUN --onnx FOLDER | --html FILE | --card FOLDER")
     parser.add_argument("run", type=Path, metavar="RUN", help="a run directory")
     parser.add_argument("--onnx", type=Path, metavar="FOLDER", help="encoders, decoders and model.json go there")
     parser.add_argument("--html", type=Path, metavar="FILE", help="the page: works from disk, without a network")
+    parser.add_argument("--card", type=Path, metavar="FOLDER", help="a folder for a model hub: README, weights, page")
+    parser.add_argument("--licence", default="", metavar="NAME", help="of the model, for its card (cc-by-4.0, …)")
     known = parser.parse_args(words)
-    if known.onnx is None and known.html is None:
-        raise InputError("say what to write: --onnx FOLDER or --html FILE.")
+    if known.onnx is None and known.html is None and known.card is None:
+        raise InputError("say what to write: --onnx FOLDER, --html FILE or --card FOLDER.")
+    if known.licence and known.card is None:
+        raise InputError("--licence stands on a card: add --card FOLDER.")
 
     from unbraid.api import Run
 
@@ -33,6 +37,10 @@ def export(words: Sequence[str]) -> None:
         from unbraid.explore.builder import write_page
 
         print_page(known.html, write_page(run, known.html))
+    if known.card is not None:
+        from unbraid.explore.sharing import write_card
+
+        out.print(f"card: {write_card(run, known.card, known.licence)}", soft_wrap=True)
 
 
 def print_page(page: Path, size: int) -> None:

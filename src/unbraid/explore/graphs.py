@@ -93,7 +93,7 @@ def examples(chain: Chain, x: Tensor, labels: Tensor | None) -> list[Example]:
     found: list[Example] = []
     y: Tensor | None = None
     for stage in chain.stages:
-        read = labels if stage.encoder_needs_labels else None
+        read = labels if stage.config.encoder_needs_labels else None
         codes = means(posterior(stage, x, y, read))
         earlier = found[-1].codes if found else {}
         given = with_earlier_codes(stage, codes, earlier).get("given")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,10 +17,13 @@ from unbraid.errors import InputError
 if TYPE_CHECKING:
     import onnx
 
-Precision = Literal["half", "bytes"]
+Precision = Literal["half", "mixed", "bytes"]
+PRECISIONS: tuple[Precision, ...] = ("half", "mixed", "bytes")
+# Tensors of at least this size become bytes: a fully connected layer of many units holds most of a model's weights,
+# and loses least by it.
+BYTES_FROM: dict[Precision, float] = {"half": math.inf, "mixed": 200_000, "bytes": 4096}
 PAGE = Path(__file__).parent / "page"
 SMALL = 256  # tensors up to this size stay as they are: biases, and constants that half precision would turn to zero
-LARGE = 4096  # tensors from this size on may become bytes
 GROUP = 64  # values that share a step, where weights become bytes
 MOST = 2**31 - 1
 
@@ -41,7 +45,7 @@ class Block:
 @cache
 def operators() -> frozenset[str]:
     """The operators that the page's interpreter has, read from its source: every table maps names to functions."""
-    files = ("elementwise", "linear", "reductions", "shapes")
+    files = ("elementwise", "linear", "reductions", "resampling", "shapes")
     sources = [(PAGE / f"{name}.js").read_text(encoding="utf-8") for name in files]
     tables = [re.search(r"export const [A-Z]+ = \{(.*?)\};", text, re.DOTALL) for text in sources]
     return frozenset(name for table in tables if table for name in re.findall(r"\b([A-Z]\w+):", table.group(1)))
@@ -93,7 +97,7 @@ def pack_tensor(array: NDArray[Any], block: Block, precision: Precision) -> dict
         return dims | {"type": "bool", "at": block.add(array.astype(np.uint8))}
     if np.issubdtype(array.dtype, np.integer):
         return dims | {"type": "i32", "at": block.add(np.clip(array, -MOST, MOST).astype("<i4"))}
-    if precision == "bytes" and array.size >= LARGE:
+    if array.size >= BYTES_FROM[precision]:
         values, steps = as_bytes(array)
         return dims | {"type": "i8", "at": block.add(values), "steps": block.add(steps.astype("<f2"))}
     if array.size <= SMALL or float(np.abs(array).max()) > np.finfo(np.float16).max:
@@ -131,7 +135,7 @@ def rounded(model: onnx.ModelProto, precision: Precision) -> onnx.ModelProto:
 
 def unpacked(array: NDArray[np.float32], precision: Precision) -> NDArray[np.float32]:
     """What is left of a tensor after packing."""
-    if precision == "bytes" and array.size >= LARGE:
+    if array.size >= BYTES_FROM[precision]:
         values, steps = as_bytes(array)
         flat = (values * steps.astype(np.float32)[:, None]).ravel()[: array.size]
         return flat.reshape(array.shape).astype(np.float32)

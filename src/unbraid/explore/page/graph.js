@@ -2,10 +2,11 @@
 import { ELEMENTWISE } from "./elementwise.js";
 import { LINEAR } from "./linear.js";
 import { REDUCTIONS } from "./reductions.js";
+import { RESAMPLING } from "./resampling.js";
 import { SHAPES } from "./shapes.js";
 import { size } from "./tensor.js";
 
-export const OPERATORS = { ...ELEMENTWISE, ...LINEAR, ...REDUCTIONS, ...SHAPES };
+export const OPERATORS = { ...ELEMENTWISE, ...LINEAR, ...REDUCTIONS, ...RESAMPLING, ...SHAPES };
 
 function fromHalf(h) {
   const sign = h & 0x8000 ? -1 : 1, exponent = (h >> 10) & 31, fraction = h & 1023;
