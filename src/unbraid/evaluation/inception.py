@@ -70,7 +70,7 @@ def find_network(file: Path | None) -> Path:
         if (folder / name).is_file():
             return folder / name
     try:
-        return fetch(RemoteFile(PUBLIC_FILE, (ADDRESS,)), folder)
+        return fetch(RemoteFile(PUBLIC_FILE, (ADDRESS,), fixed=True), folder)
     except InputError as error:
         raise InputError(f"fid and kid need the Inception network: give it with --inception FILE ({error})") from error
 

@@ -12,6 +12,7 @@ from unbraid._version import __version__
 from unbraid.data import cache
 from unbraid.data.published.download import RemoteFile, fetch
 from unbraid.errors import InputError
+from unbraid.evaluation.scores_file import kept_scores
 from unbraid.explore.builder import write_page
 from unbraid.explore.description import code_table
 from unbraid.runs.directory import RunDirectory
@@ -100,8 +101,7 @@ def stage_lines(run: RunDirectory) -> list[str]:
 
 def score_lines(run: RunDirectory) -> list[str]:
     """A table of the scores with their intervals; a sentence where there are none."""
-    path = run.folder / "metrics.json"
-    scores = read_json(path) if path.is_file() else {}
+    scores = {name: score for name, score in kept_scores(run).items() if name != "_"}
     if not scores:
         return ["Not evaluated."]
     lines = ["| metric | value | 95 % interval |", "|---|---|---|"]

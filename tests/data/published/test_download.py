@@ -195,13 +195,13 @@ def test_sizes_are_readable():
 
 
 def test_a_file_without_a_published_digest_is_compared_with_its_first_copy(serve, tmp_path, cache_folder, caplog):
-    unknown = remote(serve().url, sha256=None)
+    unknown = remote(serve().url, sha256=None, fixed=True)
     fetch(unknown, tmp_path / "a")
     assert "no SHA-256 of file.bin is published" in caplog.text
     caplog.clear()
     fetch(unknown, tmp_path / "b")
     assert not caplog.text
-    changed = remote(serve(body=CONTENT[::-1]).url, sha256=None)
+    changed = remote(serve(body=CONTENT[::-1]).url, sha256=None, fixed=True)
     with pytest.raises(InputError, match=r"sha256 .* instead of .* which the first download had"):
         fetch(changed, tmp_path / "c")
     assert left(tmp_path / "c") == []
@@ -213,5 +213,11 @@ def test_a_file_without_a_published_digest_is_compared_with_its_first_copy(serve
 def test_a_broken_record_of_digests_is_begun_again(serve, tmp_path, cache_folder):
     cache_folder.mkdir()
     (cache_folder / "checksums.json").write_text("[")
-    fetch(remote(serve().url, sha256=None), tmp_path / "a")
+    fetch(remote(serve().url, sha256=None, fixed=True), tmp_path / "a")
     assert hashlib.sha256(CONTENT).hexdigest() in (cache_folder / "checksums.json").read_text()
+
+
+def test_a_file_that_may_change_is_not_held_to_its_first_copy(serve, tmp_path, cache_folder):
+    fetch(remote(serve().url, sha256=None), tmp_path / "a")
+    fetch(remote(serve(body=CONTENT[::-1]).url, sha256=None), tmp_path / "b")
+    assert not (cache_folder / "checksums.json").exists()

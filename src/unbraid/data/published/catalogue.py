@@ -81,7 +81,9 @@ def catalogue() -> dict[str, Entry]:
             shape=tuple(fields["shape"]),
             factors=tuple(Factor(**factor) for factor in factors),
             note=note,
-            files=tuple(RemoteFile(**(file | {"urls": tuple(file["urls"])})) for file in fields["files"]),
+            files=tuple(
+                RemoteFile(**(file | {"urls": tuple(file["urls"]), "fixed": True})) for file in fields["files"]
+            ),
         )
     return entries
 
