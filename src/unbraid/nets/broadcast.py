@@ -32,6 +32,18 @@ def broadcast_decoder(inputs: int, shape: tuple[int, ...], channels: int) -> nn.
     )
 
 
+@torch.no_grad()
+def start_at_colour(decoder: nn.Sequential, colour: Tensor) -> None:
+    """Let an untrained decoder paint every pixel in this colour, [value] within [0, 1].
+
+    From grey, its first steps towards bright images overshoot into the flat ends of the logistic function, where no
+    gradient leads back.
+    """
+    last = next(layer for layer in reversed(decoder) if isinstance(layer, nn.Conv2d))
+    assert last.bias is not None
+    last.bias.copy_(colour.clamp(0.01, 0.99).logit().repeat_interleave(PIXELS**2))
+
+
 class AtEveryPlace(nn.Module):
     """Features [b, channel] to a map [b, channel, *grid]: the features plus a linear function of the place."""
 

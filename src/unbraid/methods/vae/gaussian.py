@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from torch import Tensor
 
 from unbraid.core import DataSpec, Method, Posterior
 from unbraid.methods.options import ObservationOptions, StackOptions, check_likelihood
+from unbraid.nets.broadcast import start_at_colour
 from unbraid.nets.resolution import Resolution
 from unbraid.nets.stacks import Encoder, decoder
 from unbraid.ops import likelihood
@@ -50,6 +51,11 @@ class GaussianVAE(Method, ABC):
     def reconstruction(self, z: Tensor, x: Tensor) -> Tensor:
         """−log p(x | z), summed over values and averaged over the batch."""
         return self.reconstruction_rows(z, x).mean()
+
+    def prepare(self, x: Iterator[Tensor]) -> None:
+        """Start from the data's mean colour, where the decoder paints places one by one."""
+        if self.config.network == "broadcast":
+            start_at_colour(self.decoder, next(x).mean((0, 2, 3)))
 
     def reconstruction_rows(self, z: Tensor, x: Tensor) -> Tensor:
         """−log p(x | z), for each observation, [b]."""
