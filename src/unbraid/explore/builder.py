@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from unbraid.errors import InputError
-from unbraid.explore.content import code_arrays, histogram, observations
+from unbraid.explore.content import MOST_CODES, code_arrays, histogram, observations
 from unbraid.explore.description import code_table, describe
 from unbraid.explore.fidelity import is_faithful
 from unbraid.explore.graphs import StageGraphs, examples
@@ -24,7 +24,6 @@ from unbraid.util.files import write_text
 
 AIMED, MOST = 3_000_000, 10_000_000  # bytes of a page
 TRACED = 4  # observations that graphs are traced with
-MOST_SLIDERS = 64
 # In the order in which they need one another.
 WORKER = ("tensor", "elementwise", "linear", "reductions", "resampling", "shapes", "graph", "chain", "worker")
 WINDOW = ("format", "state", "link", "drawing", "sliders", "pad", "map", "strip", "own", "main")
@@ -65,7 +64,7 @@ def assemble(
     for number, (graph, stage) in enumerate(zip(graphs, model["stages"], strict=True)):
         codes = table.arrays[code_arrays(run)[number]]
         stage["count"] = codes.shape[1]
-        stage["codes"] = stage["codes"][:MOST_SLIDERS]
+        stage["codes"] = stage["codes"][:MOST_CODES]
         for j, code in enumerate(stage["codes"]):
             code["histogram"] = histogram(codes[:, j], code["low"], code["high"])
         # A code that is a label cannot be inferred from a picture.
