@@ -125,9 +125,10 @@ class Run(RunDirectory):
         inception: Path | None = None,
         lpips: Path | None = None,
         images: int = 1000,
+        rows: int = 10_000,
     ) -> dict[str, Any]:
         """Scores by name, kept in metrics.json; see `unbraid.evaluation.evaluate`."""
-        return evaluate(self, names, MeasureOptions(inception, lpips, images, show))
+        return evaluate(self, names, MeasureOptions(inception, lpips, images, rows, show))
 
     def report(self) -> Path:
         """Write report.html from the files of the run, and return its path."""

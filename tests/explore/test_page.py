@@ -20,9 +20,9 @@ from unbraid.explore import builder
 from unbraid.explore.content import order_on_plane, placed
 from unbraid.explore.description import slider_ranges
 from unbraid.explore.graphs import Decoder, session, traced
-from unbraid.explore.names import named_columns, read_names
 from unbraid.methods import recipes
 from unbraid.training.contract import small_images
+from unbraid.util.names import named_columns, read_names
 
 
 @pytest.fixture(scope="module")

@@ -135,21 +135,21 @@ def test_codes_given_labels_their_mean_or_a_guess(config, encoding: str) -> None
 @pytest.mark.parametrize("shape", [(1, 2, 2), (4,)])
 def test_infogan_reads_its_codes_back_without_noise(shape: tuple[int, ...], draws: Draws) -> None:
     x = X.reshape(3, *shape)
-    method = methods.InfoGAN(codes=2, noise=3, instance_noise=0.5, width=0.01).build(DataSpec(shape, 10))
-    method.generator, method.trunk = hand.Tiny(5, *shape), hand.Tiny(4, 4)
-    method.critic, method.recognition = torch.nn.Linear(4, 1), torch.nn.Linear(4, 4)
+    method = methods.InfoGAN(codes=3, noise=3, instance_noise=0.5, width=0.01).build(DataSpec(shape, 10))
+    method.generator, method.trunk = hand.Tiny(6, *shape), hand.Tiny(4, 4)
+    method.critic, method.recognition = torch.nn.Linear(4, 1), torch.nn.Linear(4, 6)
     w = weights(method)
     mean, log_var = hand.halves(hand.linear(w, "recognition", hand.linear(w, "trunk", x)))
     q = method.encode(torch.from_numpy(x))["z"]
     close(q.mean, mean)
     # How much less is uncertain than under the uniform prior on [−1, 1]; no surer is nothing.
     close(q.kl_per_latent(), np.maximum(np.log(2) - 0.5 * np.log(2 * np.pi * np.e * np.exp(log_var)), 0))
-    codes = np.array([[0.3, -0.8]])
+    codes = np.array([[0.3, -0.8, 0.1]])
     made = hand.linear(w, "generator", np.concatenate((codes, np.zeros((1, 3))), axis=1))
     close(method.decode({"z": torch.from_numpy(codes)}), hand.sigmoid(made) if len(shape) == 3 else made)
     draws.clear()
     prior = method.prior(6)["z"]
-    close(prior.mean, np.zeros((6, 2)))
+    close(prior.mean, np.zeros((6, 3)))
     close(prior.rsample(), 2 * draws.uniform[0] - 1)
     close(q.rsample(), mean + np.exp(log_var / 2) * draws.normal[0])
 

@@ -59,11 +59,11 @@ def image_bound(w: hand.Weights, u: np.ndarray, noise: np.ndarray, beta: float) 
     return hand.bernoulli(hand.linear(w, "decoder", hand.draw(*q, noise)), X) + beta * hand.kl(*q, *p).sum(1)
 
 
-def label_bound(w: hand.Weights, u: np.ndarray, noise: np.ndarray, scale: float) -> np.ndarray:
-    """−log p(u | z) + KL[q(z | u) ‖ p(z)], [b]; the KL has no weight."""
+def label_terms(w: hand.Weights, u: np.ndarray, noise: np.ndarray, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """−log p(u | z) and KL[q(z | u) ‖ p(z)], each [b]."""
     q = hand.halves(hand.linear(w, "prior_encoder", u))
     made = hand.linear(w, "prior_decoder", hand.draw(*q, noise))
-    return hand.normal_error(made, u, scale) + hand.kl(*q).sum(1)
+    return hand.normal_error(made, u, scale), hand.kl(*q).sum(1)
 
 
 def test_full_vae_matches_latents_with_known_factors(draws: Draws) -> None:
@@ -106,9 +106,10 @@ def test_idvae_learns_its_prior_as_a_vae_over_the_labels(encoding: str, draws: D
     config = methods.IDVAE(latents=2, beta=3.0, label_scale=0.3, encoding=encoding, width=0.01)
     method = tiny(config, len(mean_u))
 
-    def by_hand(w: hand.Weights) -> float:
+    def by_hand(w: hand.Weights) -> dict[str, float]:
         u = auxiliary(GAPS, encoding, np.tile(mean_u, (4, 1)))
-        return float(label_bound(w, u, draws.normal[0], scale=0.3).mean())
+        error, kl = label_terms(w, u, draws.normal[0], scale=0.3)
+        return {"total": (error + kl).mean(), "reconstruction": error.mean(), "kl": kl.mean()}
 
     hand.check_loss(method, "prior", hand.batch(X, GAPS), by_hand, untouched=("encoder", "decoder"))
 
@@ -166,7 +167,7 @@ def test_semi_supervised_bound(double_vae: bool, encoding: str, draws: Draws) ->
         noise = draws.normal[(2 if encoding == "scaled" else 1) :]
         bound = image_bound(w, u, noise[0], beta=3.0)
         if double_vae:
-            bound = bound + label_bound(w, u, noise[1], scale=0.3)
+            bound = bound + sum(label_terms(w, u, noise[1], scale=0.3))
         unlabelled = ((bound[1] - entropy[1, 0]) + (bound[2] - entropy[2].sum())) / 2
         supervised = -(log_q[0].sum() + log_q[1, 1] + log_q[3].sum()) / 3
         labelled = (bound[0] + bound[3]) / 2
@@ -183,9 +184,11 @@ def test_the_prior_of_ss_idvae_learns_from_given_and_guessed_labels(encoding: st
     config = methods.SSIDVAE(latents=2, alpha=7.0, beta=3.0, label_scale=0.3, encoding=encoding, width=0.01)
     method = tiny(config, len(MEANS[encoding]))
 
-    def by_hand(w: hand.Weights) -> float:
+    def by_hand(w: hand.Weights) -> dict[str, float]:
         u = auxiliary(GAPS, encoding, guessed(w, encoding, draws)[0])
-        rows = label_bound(w, u, draws.normal[-1], scale=0.3)
-        return float(rows[[0, 3]].mean() + rows[[1, 2]].mean())
+        error, kl = label_terms(w, u, draws.normal[-1], scale=0.3)
+        rows = error + kl
+        total = rows[[0, 3]].mean() + rows[[1, 2]].mean()
+        return {"total": total, "reconstruction": error.mean(), "kl": kl.mean()}
 
     hand.check_loss(method, "prior", hand.batch(X, GAPS), by_hand, untouched=("guess", "encoder", "decoder"))

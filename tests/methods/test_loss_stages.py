@@ -142,6 +142,7 @@ def test_controls_predict_observations_from_given_factors(x: np.ndarray, later: 
     likelihood = {"likelihood": "bernoulli"} if x is X else {"likelihood": "gaussian", "scale": 0.3}
     config = (methods.MSControls if later else methods.Controls)(width=0.01, **likelihood)
     method = config.build(DataSpec(x.shape[1:], 10, FACTORS, RANGES, labelled=10))
+    assert method.inputs.features == 7
     method.decoder = hand.Tiny((y[0].size if later else 0) + 7, *x.shape[1:])
 
     def by_hand(w: hand.Weights) -> float:

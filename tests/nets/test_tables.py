@@ -117,6 +117,15 @@ def test_traces_have_layers_of_400_units() -> None:
     assert table(method.decoder) == [*each(["fc 10-400", "fc 400-400", "fc 400-400"], "tanh"), "fc 400-100"]
 
 
+@pytest.mark.parametrize(
+    "config", [methods.JointVAE(latents=6, classes=(3, 2)), methods.HFVAE(groups=(4, 2), classes=(3, 2))]
+)
+def test_discrete_codes_stand_beside_means_and_log_variances(config) -> None:
+    method = built(config, COLOUR)
+    assert table(method.encoder)[-1] == "fc 256-17"
+    assert table(method.decoder)[0] == "fc 11-256"
+
+
 def test_digits_of_parted_vae() -> None:
     """Table 3: 32×32 images; attention as long as the features, and heads for c, u and z."""
     config = methods.PartedVAE(network="conv-mnist", classes=(10,), latents=6, class_latents=10)

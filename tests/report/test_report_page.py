@@ -69,7 +69,7 @@ def page_of(run: Path) -> tuple[str, Structure]:
 
 
 def latent_order(html: str) -> list[str]:
-    return re.findall(r"<h4>([^<]*)</h4>", html)
+    return re.findall(r"<h4>([^ <]*)", html)
 
 
 @pytest.mark.parametrize(
@@ -350,3 +350,16 @@ def test_only_what_a_page_needs_is_imported() -> None:
     code = f"import sys, unbraid.report; print([name for name in {heavy} if name in sys.modules])"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"
+
+
+def test_a_latent_is_called_by_the_factor_that_it_knows_or_as_people_call_it(image_run: Path, tmp_path: Path) -> None:
+    html, _ = page_of(image_run)
+    told = dict(re.findall(r'<h4>(c\d+) <span class="meaning">([^<]*)</span>', html))
+    assert told == {"c5": "turn", "c10": "size", "c1": "hue"}
+    run = rewritten(image_run, tmp_path / "run", {})
+    (run / "names.json").write_text('{"c5": "spin", "c2": "rest"}')
+    named, _ = read(write_report(run))
+    again = dict(re.findall(r'<h4>(c\d+) <span class="meaning">([^<]*)</span>', named))
+    assert again["c5"] == "spin"
+    assert again["c2"] == "rest"
+    assert again["c10"] == told["c10"]

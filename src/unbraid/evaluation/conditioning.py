@@ -18,21 +18,19 @@ from unbraid.runs.codes import choose_rows
 from unbraid.runs.directory import RunDirectory
 from unbraid.util.seeds import mix
 
-ROWS = 10_000
 
-
-def conditioning_scores(run: RunDirectory, show: bool) -> dict[str, Score]:
+def conditioning_scores(run: RunDirectory, show: bool, rows: int = MeasureOptions.rows) -> dict[str, Score]:
     """M1–M4 of the last stage against stage 1's codes; noise in place of y is N(0, 1), as in the paper.
 
     So is noise in place of z (M3), unless the stage has learned p(z | y): M3 is then with draws of that, and the
     paper's is beside it, under `normal` in its details.
     """
-    rows = choose_rows(len(run.data), ROWS, run.plan.seed)
+    chosen = choose_rows(len(run.data), rows, run.plan.seed)
     chain, first = run.chain, Chain([run.stage(1)])
     torch.manual_seed(mix(run.plan.seed, "conditioning"))
     found: list[list[NDArray[np.float32]]] = []
     # Where stage 1 reads labels, without them: what a label says would be found in any picture, noise too.
-    for x, labels in run.batches(rows, "conditioning", labels=not run.config(1).encoder_needs_labels, show=show):
+    for x, labels in run.batches(chosen, "conditioning", labels=not run.config(1).encoder_needs_labels, show=show):
 
         def code(observations: Tensor, labels: Tensor = labels) -> NDArray[np.float32]:
             return flat(means(first.encode(observations, labels)[0])).cpu().numpy()
@@ -60,7 +58,7 @@ def conditioning_scores(run: RunDirectory, show: bool) -> dict[str, Score]:
 
 def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
     """M1 to M4."""
-    return conditioning_scores(run, options.show)
+    return conditioning_scores(run, options.show, options.rows)
 
 
 def refusal(run: RunDirectory, name: str) -> str | None:

@@ -18,6 +18,7 @@ class MeasureOptions:
     inception: Path | None = None  # the file of the Inception network: fid, kid, identity_change
     lpips: Path | None = None  # a perceptual network (TorchScript): lpips
     images: int = 1000  # observations that networks look at
+    rows: int = 10_000  # observations that errors and M1 to M4 are taken of, at most
     show: bool = True  # whether to show progress
 
 

@@ -25,8 +25,8 @@ from unbraid.util.seeds import mix
 ORIGINALS, STEPS = 10, 9
 # Codes are moved at least this far to both sides, so that an unused one is seen to do nothing.
 LEAST_RANGE = 2.0
-# A flow has as many codes as an observation has values; nobody looks at more than this many rows.
-MOST_CODES = 64
+# A flow has as many codes as an observation has values, and a fast second stage 192; nobody looks at so many rows.
+MOST_CODES, MOST_LATER_CODES = 64, 12
 
 
 def write_pictures(run: RunDirectory) -> Path:
@@ -51,11 +51,12 @@ def write_pictures(run: RunDirectory) -> Path:
         arrays["drawn"] = as_stored(drawn_detail(run.chain, x, labels))
     base = [means(q) for q in run.chain.encode(x[:1], labels[:1])]
     for stage in range(1, len(run.plan.stages) + 1):
-        values = code_ranges(table, stage, STEPS)[:MOST_CODES]
-        moved = traversal(run.chain, base, stage, values)
+        which = shown_codes(table, stage)
+        values = code_ranges(table, stage, STEPS)[which]
+        moved = traversal(run.chain, base, stage, values, which)
         if stage < len(run.plan.stages) and run.chain.stages[-1].config.replaces_codes:
             moved = moved[:-1]  # a student that has relearned the codes does not heed its teacher's
-        arrays[f"traversal/{stage}/values"] = values
+        arrays |= {f"traversal/{stage}/values": values, f"traversal/{stage}/codes": which}
         arrays |= {f"traversal/{stage}/{number}": output for number, output in enumerate(moved, stage)}
     write_arrays(path, arrays | class_pictures(run))
     return path
@@ -77,6 +78,16 @@ def drawn_detail(chain: Chain, x: Tensor, labels: Tensor) -> Tensor:
     return chain.decode([*codes[:-1], drawn_codes(chain.stages[-1], len(x), y)])[-1]
 
 
+def shown_codes(table: CodeTable, stage: int) -> NDArray[np.int64]:
+    """The codes of a stage that are shown, by their places: all, or the most informative where there are many."""
+    most = MOST_CODES if stage == 1 else MOST_LATER_CODES
+    own = table.table(stage)
+    count = own.codes.shape[1]
+    if count <= most or own.information is None:
+        return np.arange(min(count, most))
+    return np.sort(np.argsort(-own.information)[:most])
+
+
 def code_ranges(table: CodeTable, stage: int, steps: int) -> NDArray[np.float32]:
     """The values that each code of a stage takes in its traversal, [code, step]: where 98 % of the data lie."""
     prefix = stage_prefix(stage)
@@ -87,20 +98,32 @@ def code_ranges(table: CodeTable, stage: int, steps: int) -> NDArray[np.float32]
     return np.linspace(low, high, steps, axis=1).astype(np.float32)
 
 
-def traversal(chain: Chain, base: Sequence[Codes], stage: int, values: NDArray[np.float32]) -> list[NDArray[Any]]:
-    """What every stage from `stage` on makes of each code of that stage as it takes its values, [code, step, …].
+def traversal(
+    chain: Chain,
+    base: Sequence[Codes],
+    stage: int,
+    values: NDArray[np.float32],
+    codes: NDArray[np.int64] | None = None,
+) -> list[NDArray[Any]]:
+    """What every stage from `stage` on makes of codes of that stage as each takes its values, [code, step, …].
 
-    `base` are the codes of one observation in every stage; all but the moved one stay as they are.
+    Args:
+        chain: the trained stages.
+        base: the codes of one observation in every stage; all but the moved one stay as they are.
+        stage: whose codes are moved, from 1.
+        values: [code, step].
+        codes: which codes these are, by their places; the first ones if left out.
     """
     count, steps = values.shape
+    places = torch.arange(count) if codes is None else torch.from_numpy(codes)
     moved = flat(base[stage - 1]).repeat(count * steps, 1)  # [code·step, code]
-    which = torch.arange(count).repeat_interleave(steps)
+    which = places.repeat_interleave(steps)
     moved[torch.arange(count * steps), which] = torch.from_numpy(values.ravel()).to(moved.device)
     pieces: list[list[NDArray[Any]]] = []
     for part in moved.split(256):
-        codes = [{key: value.expand(len(part), -1) for key, value in group.items()} for group in base]
-        codes[stage - 1] = unflat(part, base[stage - 1])
-        pieces.append([as_stored(output) for output in chain.decode(codes)[stage - 1 :]])
+        all_codes = [{key: value.expand(len(part), -1) for key, value in group.items()} for group in base]
+        all_codes[stage - 1] = unflat(part, base[stage - 1])
+        pieces.append([as_stored(output) for output in chain.decode(all_codes)[stage - 1 :]])
     return [
         np.concatenate(outputs).reshape(count, steps, *outputs[0].shape[1:]) for outputs in zip(*pieces, strict=True)
     ]

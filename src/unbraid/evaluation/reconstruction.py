@@ -20,12 +20,10 @@ from unbraid.runs.directory import RunDirectory
 from unbraid.training.batches import as_stored
 from unbraid.util.seeds import mix
 
-ROWS = 10_000
-
 
 def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
     """Errors of the final output, and of every stage before it as «stage-1/l2» and so on."""
-    rows = choose_rows(len(run.data), ROWS, run.plan.seed)
+    rows = choose_rows(len(run.data), options.rows, run.plan.seed)
     originals, stages = run.data.observations[rows], outputs(run, rows, options.show, labels=labels)
     return {
         stage_key(name, number, len(stages)): metrics.METRICS[name].function(

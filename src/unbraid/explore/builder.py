@@ -15,12 +15,12 @@ from unbraid.explore.content import MOST_CODES, code_arrays, histogram, observat
 from unbraid.explore.description import code_table, describe
 from unbraid.explore.fidelity import is_faithful
 from unbraid.explore.graphs import StageGraphs, examples
-from unbraid.explore.names import read_names
 from unbraid.explore.onnx_files import run_graphs
 from unbraid.explore.packing import PAGE, PRECISIONS, Block, Precision, pack
 from unbraid.runs.codes import CodeTable, choose_rows
 from unbraid.runs.directory import RunDirectory
 from unbraid.util.files import write_text
+from unbraid.util.names import read_names
 
 AIMED, MOST = 3_000_000, 10_000_000  # bytes of a page
 TRACED = 4  # observations that graphs are traced with

@@ -16,9 +16,9 @@ from unbraid.data.own.tables import read_table, split_names
 from unbraid.evaluation.classes import class_names
 from unbraid.evaluation.evaluate import works_without_labels
 from unbraid.explore.graphs import OPSET, StageGraphs
-from unbraid.explore.names import named_columns, read_names
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
+from unbraid.util.names import named_columns, read_names
 
 FORMAT = 1
 COLLAPSED = 0.01  # nats: a code that says less than this of observations has collapsed to its prior

@@ -14,10 +14,10 @@ from unbraid.data.published.download import RemoteFile, fetch
 from unbraid.errors import InputError
 from unbraid.explore.builder import write_page
 from unbraid.explore.description import code_table
-from unbraid.explore.names import FILE as NAMES
-from unbraid.explore.names import read_names
 from unbraid.runs.directory import RunDirectory
 from unbraid.util.files import check_folder, read_json, write_json, write_text
+from unbraid.util.names import FILE as NAMES
+from unbraid.util.names import read_names
 from unbraid.util.schema import digest as text_digest
 from unbraid.util.schema import to_json
 

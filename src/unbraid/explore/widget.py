@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from unbraid.errors import InputError
 from unbraid.explore.builder import write_page
-from unbraid.explore.names import FILE
 from unbraid.util.files import write_json
+from unbraid.util.names import FILE
 
 try:
     import anywidget

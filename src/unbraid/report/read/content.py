@@ -65,6 +65,7 @@ class Pictures:
     reconstructions: Mapping[int, Array]
     traversals: Mapping[tuple[int, int], Array]
     values: Mapping[int, Array]
+    codes: Mapping[int, Array]  # which codes of a stage are moved, by their places; of older files none: the first
     classes: tuple[ClassPrior, ...] = ()
     transfer: Transfer | None = None
     drawn: Array | None = None  # what the last stage makes of y with z drawn for it, where it has learned to
@@ -111,6 +112,7 @@ class RunFiles:
     pictures: Pictures | None
     metrics: tuple[ShownScore, ...]
     metric_settings: Mapping[str, Any]
+    names: Mapping[str, str] = field(default_factory=dict)  # what people have called codes
 
     @property
     def name(self) -> str:

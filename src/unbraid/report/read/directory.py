@@ -15,6 +15,7 @@ from unbraid.metrics import Table, stage_prefix
 from unbraid.report.read.content import Array, ClassPrior, Floats, Pictures, RunFiles, Stage, Transfer, as_mapping
 from unbraid.report.read.scores import read_scores
 from unbraid.report.read.titles import readable_title
+from unbraid.util.names import read_names
 
 
 def read_run(directory: Path) -> RunFiles:
@@ -36,6 +37,7 @@ def read_run(directory: Path) -> RunFiles:
         pictures=_pictures(_arrays(directory / "pictures.npz")),
         metrics=read_scores(metrics, can_read_labels=any(stage.labels.get("test") is True for stage in stages)),
         metric_settings=as_mapping(metrics.get("_")),
+        names=read_names(directory),
     )
 
 
@@ -115,12 +117,15 @@ def _pictures(arrays: Mapping[str, Array]) -> Pictures | None:
     reconstructions: dict[int, Array] = {}
     traversals: dict[tuple[int, int], Array] = {}
     values: dict[int, Array] = {}
+    codes: dict[int, Array] = {}
     for key, array in arrays.items():
         match key.split("/"):
             case ["reconstruction", stage] if stage.isdigit():
                 reconstructions[int(stage)] = array
             case ["traversal", stage, "values"] if stage.isdigit():
                 values[int(stage)] = array
+            case ["traversal", stage, "codes"] if stage.isdigit():
+                codes[int(stage)] = array.astype(int)
             case ["traversal", moved, shown] if moved.isdigit() and shown.isdigit():
                 traversals[int(moved), int(shown)] = array
     return Pictures(
@@ -128,6 +133,7 @@ def _pictures(arrays: Mapping[str, Array]) -> Pictures | None:
         dict(sorted(reconstructions.items())),
         dict(sorted(traversals.items())),
         values,
+        codes,
         _classes(arrays),
         _transfer(arrays),
         arrays.get("drawn"),

@@ -13,6 +13,7 @@ from unbraid.metrics import MetricKey, Table, mutual_information_matrix
 from unbraid.report.draw.order import by_information
 from unbraid.report.read.content import RunFiles, as_mapping
 
+TELLING = 0.2  # of a factor's entropy: what a latent must know of it to be called by its name
 MIG = (MetricKey("mig"), MetricKey("mig_chen"))
 
 
@@ -65,6 +66,18 @@ def heat_map(run: RunFiles) -> HeatMap | None:
         cells = tuple(HeatCell(float(nats[j, k]), float(share[j, k]), bool(best[k] == j)) for k in range(len(names)))
         rows.append((table.columns[j], cells))
     return HeatMap(names, tuple(rows), found.convention)
+
+
+def meanings(run: RunFiles) -> dict[str, str]:
+    """What each latent of stage 1 is about: the factors that it knows best, and well enough to be called by them."""
+    found = heat_map(run)
+    if found is None:
+        return {}
+    told = {
+        name: [factor for factor, cell in zip(found.factors, cells, strict=True) if cell.best and cell.share >= TELLING]
+        for name, cells in found.rows
+    }
+    return {name: ", ".join(factors) for name, factors in told.items() if factors}
 
 
 def _stored(run: RunFiles, table: Table) -> Information | None:

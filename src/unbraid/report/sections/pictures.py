@@ -10,11 +10,12 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 from PIL import Image
 
-from unbraid.metrics import Table, latent_names
+from unbraid.metrics import Table, latent_names, stage_prefix
 from unbraid.report.draw import charts, words
 from unbraid.report.draw.figures import data_uri, grid
 from unbraid.report.draw.order import by_information
 from unbraid.report.read.content import Pictures, RunFiles
+from unbraid.report.sections.heat import meanings
 
 Array = NDArray[Any]
 PAD = 2
@@ -62,6 +63,7 @@ class LatentBlock:
     """One latent: its name, its information, and what moving it does at every stage."""
 
     name: str
+    meaning: str  # the factors that it knows, or the name that a person gave it; may be empty
     information: float | None
     share: float
     in_use: bool
@@ -178,12 +180,13 @@ def _group(run: RunFiles, pictures: Pictures, moved: int, most: int | None, last
         outputs = dict(list(outputs.items())[-1:])
     count = len(next(iter(outputs.values())))
     known = run.tables.get(moved)
-    names = known.columns if known and len(known.columns) == count else latent_names(count)
-    information = known.information if known else None
-    if information is not None and len(information) != count:
-        information = None
+    which = pictures.codes.get(moved, np.arange(count))
+    fits = known is not None and len(which) == count and int(which.max(initial=0)) < len(known.columns)
+    names = tuple(known.columns[k] for k in which) if known and fits else latent_names(count)
+    information = known.information[which] if known and fits and known.information is not None else None
     largest = float(np.nanmax(information)) if information is not None else 1.0
-    used = in_use(known) if known and information is not None else np.ones(count, dtype=bool)
+    used = in_use(known)[which] if known and information is not None else np.ones(count, dtype=bool)
+    about = (meanings(run) if moved == 1 else {}) | given_names(run, moved)
     values = pictures.values.get(moved)
     images = pictures.are_images
     limits = (0.0, 1.0) if images else charts.vertical_range(list(pictures.traversals.values()))
@@ -200,7 +203,9 @@ def _group(run: RunFiles, pictures: Pictures, moved: int, most: int | None, last
                 effects.append((symbol, who, shown, drawn))
         amount = None if information is None else float(information[j])
         share = 0.0 if amount is None or largest <= 0 else max(0.0, amount / largest)
-        return LatentBlock(names[j], amount, share, bool(used[j]), tuple(strips), tuple(effects))
+        return LatentBlock(
+            names[j], about.get(names[j], ""), amount, share, bool(used[j]), tuple(strips), tuple(effects)
+        )
 
     order = by_information(information, count)[:most]
     return TraversalGroup(
@@ -211,6 +216,13 @@ def _group(run: RunFiles, pictures: Pictures, moved: int, most: int | None, last
         None if images else charts.colour_key(values),
         tuple(block(j) for j in order),
     )
+
+
+def given_names(run: RunFiles, stage: int) -> dict[str, str]:
+    """What people have called the latents of a stage: names.json."""
+    prefix = stage_prefix(stage)
+    own = {key.removeprefix(prefix): name for key, name in run.names.items() if key.startswith(prefix)}
+    return {column: name for column, name in own.items() if "/" not in column}
 
 
 def _span(values: Array | None) -> str:
