@@ -6,17 +6,17 @@ import base64
 import json
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from unbraid.errors import InputError
-from unbraid.explore.content import code_arrays, histogram, observations
+from unbraid.explore.content import MOST_CODES, code_arrays, histogram, observations
 from unbraid.explore.description import code_table, describe
-from unbraid.explore.fidelity import is_faithful
+from unbraid.explore.fidelity import choose_precisions
 from unbraid.explore.graphs import StageGraphs, examples
 from unbraid.explore.onnx_files import run_graphs
-from unbraid.explore.packing import PAGE, PRECISIONS, Block, Precision, pack
+from unbraid.explore.packing import PAGE, Block, Precision, pack
 from unbraid.runs.codes import CodeTable, choose_rows
 from unbraid.runs.directory import RunDirectory
 from unbraid.util.files import write_text
@@ -24,7 +24,6 @@ from unbraid.util.names import read_names
 
 AIMED, MOST = 3_000_000, 10_000_000  # bytes of a page
 TRACED = 4  # observations that graphs are traced with
-MOST_SLIDERS = 64
 # In the order in which they need one another.
 WORKER = ("tensor", "elementwise", "linear", "reductions", "resampling", "shapes", "graph", "chain", "worker")
 WINDOW = ("format", "state", "link", "drawing", "sliders", "pad", "map", "strip", "own", "main")
@@ -36,42 +35,39 @@ def write_page(run: RunDirectory, path: Path) -> int:
     graphs = run_graphs(run, examples(run.chain, run.observations(chosen), None))
     table = code_table(run)
     described = describe(run, graphs, table)
-    best, least = None, 0
-    for precision in PRECISIONS:  # the most exact first
-        page = assemble(run, graphs, table, described, precision)
-        size = len(page.encode())
-        least = min(least or size, size)
-        if precision != "half" and (size > MOST or not is_faithful(run, graphs, described, table, precision)):
-            continue
-        if best is None or size < len(best.encode()):
-            best = page
-        if size <= AIMED:
-            break
-    if best is None or len(best.encode()) > MOST:
+    page = assemble(run, graphs, table, described, [{"encoder": "half", "decoder": "half"} for _ in graphs])
+    if len(page.encode()) > AIMED:
+        page = assemble(run, graphs, table, described, choose_precisions(run, graphs, described, table))
+    size = len(page.encode())
+    if size > MOST:
         raise InputError(
-            f"the page would have {least / 1e6:.1f} MB or more, and may have {MOST / 1e6:g}: "
+            f"the page would have {size / 1e6:.1f} MB and may have {MOST / 1e6:g}: "
             "train with a smaller --width, or use --onnx."
         )
-    write_text(path, best)
-    return len(best.encode())
+    write_text(path, page)
+    return size
 
 
 def assemble(
-    run: RunDirectory, graphs: Sequence[StageGraphs], table: CodeTable, described: dict[str, Any], precision: Precision
+    run: RunDirectory,
+    graphs: Sequence[StageGraphs],
+    table: CodeTable,
+    described: dict[str, Any],
+    precisions: Sequence[Mapping[str, Precision]],
 ) -> str:
-    """The page's text, with weights packed in this way."""
+    """The page's text, with the weights of each stage's encoder and decoder packed in this way."""
     block = Block()
     model = json.loads(json.dumps(described))
-    for number, (graph, stage) in enumerate(zip(graphs, model["stages"], strict=True)):
+    for number, (graph, stage, precision) in enumerate(zip(graphs, model["stages"], precisions, strict=True)):
         codes = table.arrays[code_arrays(run)[number]]
         stage["count"] = codes.shape[1]
-        stage["codes"] = stage["codes"][:MOST_SLIDERS]
+        stage["codes"] = stage["codes"][:MOST_CODES]
         for j, code in enumerate(stage["codes"]):
             code["histogram"] = histogram(codes[:, j], code["low"], code["high"])
         # A code that is a label cannot be inferred from a picture.
         encoder = None if stage["codes_are_labels"] else graph.encoder
-        stage["encoder"] = None if encoder is None else pack(encoder, block, precision)
-        stage["decoder"] = pack(graph.decoder, block, precision)
+        stage["encoder"] = None if encoder is None else pack(encoder, block, precision["encoder"])
+        stage["decoder"] = pack(graph.decoder, block, precision["decoder"])
     model["observations"] = observations(run, table, block)
     model["title"] = title(run)
     return fill(model, bytes(block.content), read_names(run.folder))

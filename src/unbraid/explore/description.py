@@ -107,6 +107,7 @@ def describe_codes(run: RunDirectory, number: int, table: CodeTable) -> list[dic
     information = table.arrays.get(f"{prefix}information")
     limits = table.arrays.get(f"{prefix}bounds", np.array([(-np.inf, np.inf)] * len(columns)))
     low, high = slider_ranges(codes, limits)
+    infers = run.plan.stages[number - 1][0].reconstructs  # a code that is only drawn has not collapsed
     return [
         {
             "column": columns[j],
@@ -116,9 +117,9 @@ def describe_codes(run: RunDirectory, number: int, table: CodeTable) -> list[dic
             "mean": float(codes[:, j].mean()),
             "deviation": float(codes[:, j].std()),
             "bounded": bool(np.isfinite(limits[j]).all()),
-            # A variable that is given has no information to report, and one without an encoder says nothing.
+            # A variable that is given has no information to report.
             "information": None if information is None else float(information[j]),
-            "collapsed": information is not None and float(information[j]) < COLLAPSED and number == 1,
+            "collapsed": infers and information is not None and float(information[j]) < COLLAPSED,
         }
         for j in range(len(columns))
     ]

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from unbraid.explore.content import code_arrays
 from unbraid.explore.graphs import Decoder, Encoder, Example, StageGraphs, examples, session
-from unbraid.explore.packing import Precision, rounded
+from unbraid.explore.packing import PRECISIONS, Precision, rounded
 from unbraid.runs.chain import Codes, unflat, with_earlier_codes
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
@@ -23,25 +23,27 @@ DECODED = 2 / 255  # what packing may change of an image; of a vector, the same 
 ENCODED = 0.02  # what it may change of a code, as a part of its slider's range
 
 
-def is_faithful(
-    run: RunDirectory,
-    graphs: Sequence[StageGraphs],
-    described: Mapping[str, Any],
-    table: CodeTable,
-    precision: Precision,
-) -> bool:
-    """Whether graphs packed this way still encode and decode alike, for observations and for sliders set anyhow."""
+def choose_precisions(
+    run: RunDirectory, graphs: Sequence[StageGraphs], described: Mapping[str, Any], table: CodeTable
+) -> list[dict[str, Precision]]:
+    """The tightest packing of each stage's `encoder` and `decoder` that still encodes and decodes alike.
+
+    Alike for observations, and for sliders set anyhow.
+    """
     random = np.random.default_rng(mix(run.plan.seed, "packing"))
     chosen = random.permutation(len(table.rows))[:ROWS]
     given = examples(run.chain, run.observations(table.rows[chosen]), None)
+    stages = described["stages"]
     moved = [
         moved_codes(table.arrays[name][chosen], stage["codes"], random)
-        for name, stage in zip(code_arrays(run), described["stages"], strict=True)
+        for name, stage in zip(code_arrays(run), stages, strict=True)
     ]
-    return all(
-        encodes_alike(run, graph, example, number, stage["codes"], precision)
-        for number, (graph, example, stage) in enumerate(zip(graphs, given, described["stages"], strict=True))
-    ) and decodes_alike(run, graphs, given, moved, precision)
+    encoders = [
+        choose_encoder(run, graph, example, number, stage["codes"])
+        for number, (graph, example, stage) in enumerate(zip(graphs, given, stages, strict=True))
+    ]
+    pairs = zip(encoders, choose_decoders(run, graphs, given, moved), strict=True)
+    return [{"encoder": encoder, "decoder": decoder} for encoder, decoder in pairs]
 
 
 def moved_codes(
@@ -54,43 +56,47 @@ def moved_codes(
 
 
 @torch.no_grad()
-def encodes_alike(
-    run: RunDirectory,
-    graph: StageGraphs,
-    example: Example,
-    number: int,
-    sliders: Sequence[Mapping[str, Any]],
-    precision: Precision,
-) -> bool:
-    """Whether the packed encoder of a stage finds the same codes."""
+def choose_encoder(
+    run: RunDirectory, graph: StageGraphs, example: Example, number: int, sliders: Sequence[Mapping[str, Any]]
+) -> Precision:
+    """The tightest packing with which the encoder of a stage finds the same codes."""
     if graph.encoder is None:
-        return True
+        return "half"
     exact = Encoder(run.chain.stages[number])(**example.encoder_inputs)[0].cpu().numpy()
     spans = np.array([max(slider["high"] - slider["low"], 1e-6) for slider in sliders])
-    return bool((np.abs(packed(graph.encoder, example.encoder_inputs, precision) - exact) <= ENCODED * spans).all())
+    for precision in reversed(PRECISIONS[1:]):
+        found = packed(graph.encoder, example.encoder_inputs, precision)
+        if (np.abs(found - exact) <= ENCODED * spans).all():
+            return precision
+    return "half"
 
 
 @torch.no_grad()
-def decodes_alike(
-    run: RunDirectory,
-    graphs: Sequence[StageGraphs],
-    given: Sequence[Example],
-    moved: Sequence[NDArray[np.float32]],
-    precision: Precision,
-) -> bool:
-    """Whether the packed decoders make the same of the codes, each of what the exact one before it made."""
+def choose_decoders(
+    run: RunDirectory, graphs: Sequence[StageGraphs], given: Sequence[Example], moved: Sequence[NDArray[np.float32]]
+) -> list[Precision]:
+    """The tightest packing of each decoder; errors of earlier stages go on into later ones, and count there."""
+    chosen: list[Precision] = []
     y: Tensor | None = None
+    packed_y: Tensor | None = None
     earlier: Codes = {}
-    for stage, graph, example, codes in zip(run.chain.stages, graphs, given, moved, strict=True):
+    for number, (stage, graph, example, codes) in enumerate(
+        zip(run.chain.stages, graphs, given, moved, strict=True), 1
+    ):
         own = unflat(torch.from_numpy(codes).to(run.device), example.codes)
-        inputs = Example(example.x, y, None, own, with_earlier_codes(stage, own, earlier).get("given")).decoder_inputs
-        made = Decoder(stage, own)(**inputs)
-        exact = made.cpu().numpy()
+        before = with_earlier_codes(stage, own, earlier).get("given")
+        y = Decoder(stage, own)(**Example(example.x, y, None, own, before).decoder_inputs)
+        exact = y.cpu().numpy()
         span = 1.0 if run.data.is_image else float(np.ptp(exact))
-        if np.abs(packed(graph.decoder, inputs, precision) - exact).max() > DECODED * span:
-            return False
-        y, earlier = made, own
-    return True
+        allowed = DECODED * span * number / len(graphs)  # something is left for the stages to come
+        inputs = Example(example.x, packed_y, None, own, before).decoder_inputs
+        for precision in reversed(PRECISIONS):
+            made = packed(graph.decoder, inputs, precision)
+            if precision == "half" or np.abs(made - exact).max() <= allowed:
+                chosen.append(precision)
+                break
+        packed_y, earlier = torch.from_numpy(made), own
+    return chosen
 
 
 def packed(model: Any, inputs: Mapping[str, Tensor], precision: Precision) -> NDArray[np.float32]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,11 +16,11 @@ from unbraid.errors import InputError
 if TYPE_CHECKING:
     import onnx
 
-Precision = Literal["half", "mixed", "bytes"]
-PRECISIONS: tuple[Precision, ...] = ("half", "mixed", "bytes")
-# Tensors of at least this size become bytes: a fully connected layer of many units holds most of a model's weights,
-# and loses least by it.
-BYTES_FROM: dict[Precision, float] = {"half": math.inf, "mixed": 200_000, "bytes": 4096}
+Precision = Literal["half", "bytes", "coarse"]
+PRECISIONS: tuple[Precision, ...] = ("half", "bytes", "coarse")  # the most exact first
+# Up to which whole number weights go; fewer numbers take the same bytes, which then compress better.
+LEVELS: dict[Precision, int] = {"bytes": 127, "coarse": 40}
+LARGE = 4096  # tensors from this size on may become whole numbers
 PAGE = Path(__file__).parent / "page"
 SMALL = 256  # tensors up to this size stay as they are: biases, and constants that half precision would turn to zero
 GROUP = 64  # values that share a step, where weights become bytes
@@ -97,16 +96,16 @@ def pack_tensor(array: NDArray[Any], block: Block, precision: Precision) -> dict
         return dims | {"type": "bool", "at": block.add(array.astype(np.uint8))}
     if np.issubdtype(array.dtype, np.integer):
         return dims | {"type": "i32", "at": block.add(np.clip(array, -MOST, MOST).astype("<i4"))}
-    if array.size >= BYTES_FROM[precision]:
-        values, steps = as_bytes(array)
+    if precision in LEVELS and array.size >= LARGE:
+        values, steps = as_bytes(array, LEVELS[precision])
         return dims | {"type": "i8", "at": block.add(values), "steps": block.add(steps.astype("<f2"))}
     if array.size <= SMALL or float(np.abs(array).max()) > np.finfo(np.float16).max:
         return dims | {"type": "f32", "at": block.add(array.astype("<f4"))}
     return dims | {"type": "f16", "at": block.add(array.astype("<f2"))}
 
 
-def as_bytes(array: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
-    """Whole numbers from −127 to 127, [group, GROUP], and for each group the step between two of them.
+def as_bytes(array: NDArray[Any], most: int = 127) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
+    """Whole numbers from −most to most, [group, GROUP], and for each group the step between two of them.
 
     Values go into groups one after another, the last filled up with zeros: a group has one scale of its own, which
     keeps large values from coarsening small ones elsewhere.
@@ -114,7 +113,7 @@ def as_bytes(array: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.float16]
     flat = array.astype(np.float32).ravel()
     groups = np.pad(flat, (0, -len(flat) % GROUP)).reshape(-1, GROUP)
     # A step is rounded up to half precision, so that the largest value still fits.
-    steps = np.nextafter((np.abs(groups).max(axis=1) / 127).astype(np.float16), np.float16(np.inf))
+    steps = np.nextafter((np.abs(groups).max(axis=1) / most).astype(np.float16), np.float16(np.inf))
     values = np.rint(groups / steps.astype(np.float32)[:, None]).astype(np.int8)
     return values, steps
 
@@ -135,8 +134,8 @@ def rounded(model: onnx.ModelProto, precision: Precision) -> onnx.ModelProto:
 
 def unpacked(array: NDArray[np.float32], precision: Precision) -> NDArray[np.float32]:
     """What is left of a tensor after packing."""
-    if array.size >= BYTES_FROM[precision]:
-        values, steps = as_bytes(array)
+    if precision in LEVELS and array.size >= LARGE:
+        values, steps = as_bytes(array, LEVELS[precision])
         flat = (values * steps.astype(np.float32)[:, None]).ravel()[: array.size]
         return flat.reshape(array.shape).astype(np.float32)
     if array.size <= SMALL or float(np.abs(array).max()) > np.finfo(np.float16).max:

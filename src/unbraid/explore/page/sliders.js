@@ -2,6 +2,7 @@
 import { byId, drawn, element, round } from "./format.js";
 
 const STEPS = 400;
+const SHOWN = 16; // sliders of a stage; those of less informative codes are folded away
 
 function histogram({ histogram: counts }) {
   const svg = drawn("svg", { viewBox: `0 0 ${counts.length} 100`, preserveAspectRatio: "none", "aria-hidden": "true" });
@@ -99,15 +100,17 @@ export function buildSliders(state) {
   const inner = (parent, stage) => {
     const { codes, count } = state.stages[stage];
     const order = state.order[stage];
-    add(parent, stage, order.filter((i) => !codes[i].collapsed));
-    const collapsed = order.filter((i) => codes[i].collapsed);
-    if (collapsed.length) {
-      const text = collapsed.length === 1 ? "1 code says nothing of the data" : `${collapsed.length} codes say nothing of the data`;
+    const used = order.filter((i) => !codes[i].collapsed), collapsed = order.filter((i) => codes[i].collapsed);
+    const folded = (text, indices) => {
+      if (!indices.length) return;
       const fold = element("details", {}, element("summary", {}, text));
-      add(fold, stage, collapsed);
+      add(fold, stage, indices);
       parent.append(fold);
-    }
-    if (count > codes.length) parent.append(element("p", { class: "help" }, `and ${count - codes.length} more codes, which Random draws`));
+    };
+    add(parent, stage, used.slice(0, SHOWN));
+    folded(`${used.length - SHOWN} more codes, which say less`, used.slice(SHOWN));
+    folded(collapsed.length === 1 ? "1 code says nothing of the data" : `${collapsed.length} codes say nothing of the data`, collapsed);
+    if (count > codes.length) parent.append(element("p", { class: "help" }, `and ${count - codes.length} more codes, which only Random sets`));
   };
   place.append(heading(state, state.main));
   inner(place, state.main);
