@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from unbraid.nets.broadcast import AtEveryPlace, broadcast_decoder
+from unbraid.nets.broadcast import AtEveryPlace, broadcast_decoder, start_at_colour
 
 
 @pytest.mark.parametrize("shape", [(1, 16, 16), (3, 32, 32), (1, 64, 64), (3, 128, 128), (3, 30, 45)])
@@ -31,3 +31,16 @@ def test_every_code_reaches_every_pixel_and_every_weight_learns():
         assert (gradient.abs().amax(0) > 0).all()
     image.square().sum().backward()
     assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in decoder.parameters())
+
+
+def test_an_untrained_decoder_paints_the_colour_that_it_is_told():
+    torch.manual_seed(0)
+    decoder = broadcast_decoder(3, (3, 10, 12), 8)
+    start_at_colour(decoder, torch.tensor([0.9, 0.5, 0.1]))
+    with torch.no_grad():
+        for layer in decoder:
+            if isinstance(layer, torch.nn.Conv2d):
+                layer.weight.zero_()
+        made = decoder(torch.randn(2, 3)).sigmoid()
+    torch.testing.assert_close(made.mean((0, 2, 3)), torch.tensor([0.9, 0.5, 0.1]))
+    torch.testing.assert_close(made.std((0, 2, 3)), torch.zeros(3), atol=1e-6, rtol=0)

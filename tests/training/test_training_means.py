@@ -39,9 +39,9 @@ def test_a_warm_up_rises_on_a_line_and_multiplies_what_falls() -> None:
 
 
 def test_settings_that_are_none_are_refused() -> None:
-    for wrong in ({"warmup": -1}, {"clip": -0.5}):
-        with pytest.raises(InputError, match=rf"adam\.{next(iter(wrong))} is -"):
-            Adam(**wrong)
+    for name, wrong in (("warmup", Adam(warmup=-1)), ("clip", Adam(clip=-0.5))):
+        with pytest.raises(InputError, match=rf"--adam\.{name} of vae must be at least 0, not -"):
+            fit(small_images(), methods.VAE(adam=wrong), steps=1)
     with pytest.raises(InputError, match="--average of vae must be at least 0 and less than 1, not 1"):
         fit(small_images(), methods.VAE(average=1.0), steps=1)
 

@@ -12,6 +12,7 @@ from unbraid.cli.options import configure, data_arguments
 from unbraid.core import Adam, MethodConfig
 from unbraid.data.label_budget import LabelBudget, LabelPlan
 from unbraid.errors import InputError
+from unbraid.methods import recipes
 from unbraid.runs.command_line import command_line
 from unbraid.runs.plan import Plan, unfinished_schedules
 from unbraid.util.schema import check_bounds, digest, from_json, to_json
@@ -65,7 +66,7 @@ def test_a_recipe_is_where_options_start() -> None:
     stages: list[type[MethodConfig]] = [methods.BetaTCVAE, methods.MSVAE]
     assert configure(stages, []) == [methods.BetaTCVAE(), methods.MSVAE()]
     fast = configure(stages, [("2.adam.lr", "0.5"), ("2.latents", "7")], recipe="fast")
-    assert fast[0] == methods.BetaTCVAE()
+    assert fast[0] == recipes.start(methods.BetaTCVAE, "fast")
     recipe = methods.MSVAE.fast()
     assert fast[1] == dataclasses.replace(recipe, latents=7, adam=dataclasses.replace(recipe.adam, lr=0.5))
 

@@ -24,8 +24,9 @@ from unbraid.util.files import write_arrays
 from unbraid.util.seeds import mix
 
 ORIGINALS, STEPS = 10, 9
-# Codes are moved at least this far to both sides, so that an unused one is seen to do nothing.
-LEAST_RANGE = 2.0
+# Codes that hardly vary are moved this far to both sides, so that they are seen to do nothing; all others where the
+# data lie, because a decoder has never seen anything beyond.
+LEAST_RANGE, UNUSED = 2.0, 0.1
 # A flow has as many codes as an observation has values, and a fast second stage 192; nobody looks at so many rows.
 MOST_CODES, MOST_LATER_CODES = 64, 12
 
@@ -90,8 +91,13 @@ def shown_codes(table: CodeTable, stage: int) -> NDArray[np.int64]:
 def code_ranges(table: CodeTable, stage: int, steps: int) -> NDArray[np.float32]:
     """The values that each code of a stage takes in its traversal, [code, step]: where 98 % of the data lie."""
     prefix = stage_prefix(stage)
-    low, high = np.quantile(table.arrays[f"{prefix}codes"], [0.01, 0.99], axis=0)
-    low, high = np.minimum(low, -LEAST_RANGE), np.maximum(high, LEAST_RANGE)
+    codes = table.arrays[f"{prefix}codes"]
+    low, high = np.quantile(codes, [0.01, 0.99], axis=0)
+    still = codes.std(axis=0) < UNUSED
+    low, high = (
+        np.where(still, np.minimum(low, -LEAST_RANGE), low),
+        np.where(still, np.maximum(high, LEAST_RANGE), high),
+    )
     if f"{prefix}bounds" in table.arrays:  # older tables have none
         low, high = np.clip([low, high], *table.arrays[f"{prefix}bounds"].T)
     return np.linspace(low, high, steps, axis=1).astype(np.float32)
