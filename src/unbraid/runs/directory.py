@@ -17,15 +17,18 @@ from unbraid.core import Method, MethodConfig, build_method
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.data.label_budget import LabelPlan
 from unbraid.data.load import load as load_data
+from unbraid.data.preprocessing import Preprocessing
 from unbraid.data.spec import DataSpec
-from unbraid.errors import InputError
+from unbraid.errors import DataMissing, InputError
 from unbraid.runs import label_access
 from unbraid.runs.chain import Chain, flat, means
 from unbraid.runs.codes import CodeTable, choose_rows, encode_batches, factor_columns
 from unbraid.runs.plan import FORMAT, Plan
+from unbraid.runs.preprocessing import read_preprocessing
 from unbraid.training import checkpoint
 from unbraid.training.batches import TrainingData, as_network_input
 from unbraid.util.files import read_json, write_arrays
+from unbraid.util.names import read_names
 from unbraid.util.progress import Steps
 from unbraid.util.schema import from_json
 from unbraid.util.tensors import read_tensors
@@ -78,8 +81,11 @@ class RunDirectory:
         """The data set, loaded again by name and checked against the one that the run was trained on."""
         data, saved = self._data, self.plan.data
         if data is None:
+            where = f"this needs the data that {str(self.folder)!r} was trained on"
             if saved["arguments"] is None:
-                raise InputError(f"{saved['name']!r} was given as arrays: open the run with Run.open(folder, data=…).")
+                raise DataMissing(f"{where}, which was given as arrays: open the run with Run.open(folder, data=…).")
+            if Path(saved["name"]).is_absolute() and not Path(saved["name"]).exists():
+                raise DataMissing(f"{where}, and {saved['name']!r} is not there: put it back, or pass data= to Run.open.")
             data = load_data(saved["name"], **saved["arguments"])
         if data.fingerprint != saved["fingerprint"]:
             raise InputError(f"{data.name!r} is not what {str(self.folder)!r} was trained on: its content has changed.")
@@ -89,6 +95,11 @@ class RunDirectory:
     def is_image(self) -> bool:
         """Whether observations are images (else vectors)."""
         return len(self.plan.data["shape"]) == 3
+
+    @cached_property
+    def preprocessing(self) -> Preprocessing:
+        """How raw values became the observations of the data set; what new ones go through as well."""
+        return read_preprocessing(self.folder, self.plan.data)
 
     # Stages
 
@@ -238,20 +249,21 @@ class RunDirectory:
 
         Encoders that read labels are given those of the data set, or with `labels=False` none.
         """
-        chosen = choose_rows(len(self.data), rows, self.plan.seed)
+        chosen = choose_rows(int(self.plan.data["n"]), rows, self.plan.seed)
         labels = labels or not self.chain.needs_labels
         path = self.folder / ("codes.npz" if labels else "codes-without-labels.npz")
         if path.is_file():
             with np.load(path, allow_pickle=False) as file:
                 arrays = dict(file)
             if np.array_equal(arrays["rows"], chosen):
-                return CodeTable(arrays)
+                return CodeTable(arrays, read_names(self.folder))
         arrays = encode_batches(self.chain, self.batches(chosen, "encoding", labels=labels, show=show))
         arrays |= {"rows": chosen} | factor_columns(self.data.factors[chosen], self.data.factor_info)
         write_arrays(path, arrays)
-        return CodeTable(arrays)
+        return CodeTable(arrays, read_names(self.folder))
 
     def codes_of(self, x: NDArray[Any], labels: NDArray[Any] | None = None) -> CodeTable:
         """The codes of observations that are not of the data set, with what is known of their labels."""
         arrays = encode_batches(self.chain, self.new_batches(x, labels))
-        return CodeTable(arrays | {"rows": np.arange(len(x))} | factor_columns(np.zeros((len(x), 0)), ()))
+        arrays |= {"rows": np.arange(len(x))} | factor_columns(np.zeros((len(x), 0)), ())
+        return CodeTable(arrays, read_names(self.folder))

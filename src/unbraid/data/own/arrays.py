@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from unbraid.data import cache
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.columns import factor_table
+from unbraid.data.preprocessing import Preprocessing
 from unbraid.errors import InputError
 
 BLOCK = 1 << 26  # bytes looked at together, so that arrays larger than memory can be checked
@@ -52,16 +53,22 @@ def from_arrays(
     """
     x = as_numbers(observations)
     record = dict(arguments) if arguments is not None else None
+    how = Preprocessing()
     if x.ndim == 2:
         vectors = as_vectors(x, name)
         vectors, statistics = standardize_vectors(vectors, standardize, name)
         if statistics is not None and record is not None:
             record["standardize"] = statistics
+        if statistics is not None:
+            how = Preprocessing(mean=tuple(statistics["mean"]), scale=tuple(statistics["scale"]))
         seen: NDArray[Any] = vectors
     else:
         seen = as_images(x, name, layout, value_range, pack_as)
+        if value_range is None and x.dtype == np.uint8 and not np.may_share_memory(x, seen):
+            value_range = (0.0, 1.0)  # bytes that were zeros and ones
+        how = Preprocessing(layout=layout, value_range=None if value_range is None else (value_range[0], value_range[1]))
     table, info = factor_table(columns_of(factors, names), len(seen), kinds)
-    return FactorData(name, seen, table, info, arguments=record)
+    return FactorData(name, seen, table, info, arguments=record, preprocessing=how)
 
 
 def as_numbers(values: Any) -> NDArray[Any]:

@@ -18,6 +18,7 @@ from unbraid.data import cache
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.columns import factor_table
 from unbraid.data.own.tables import join_labels
+from unbraid.data.preprocessing import Preprocessing
 from unbraid.errors import InputError
 from unbraid.util.files import part_file
 
@@ -69,7 +70,8 @@ def load_folder(
     table, info = factor_table(columns, len(files), kinds)
     images, content = pack_images(path, files, size, crop, channels, depth)
     digest = hashlib.blake2b(content.encode() + table.tobytes() + repr(info).encode(), digest_size=16)
-    return FactorData(str(path), images, table, info, known_fingerprint=digest.hexdigest())
+    how = Preprocessing(resize=size, crop=crop, channels=channels, depth=depth)
+    return FactorData(str(path), images, table, info, known_fingerprint=digest.hexdigest(), preprocessing=how)
 
 
 def image_files(path: Path) -> list[Path]:
