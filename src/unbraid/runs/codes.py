@@ -63,7 +63,7 @@ class CodeTable:
     @property
     def names(self) -> tuple[str, ...]:
         """What the rows are called: file names, where they came from files; else their places in the data."""
-        return tuple(map(str, self.arrays["names"] if "names" in self.arrays else self.rows))
+        return tuple(map(str, self.arrays.get("names", self.rows)))
 
     def code_columns(self, *, all_stages: bool = False) -> dict[str, NDArray[Any]]:
         """Every code by the name it was given, else z1, z2, …; codes of later stages as stage-2/z1, …."""
@@ -73,7 +73,9 @@ class CodeTable:
             prefix = stage_prefix(stage)
             columns = [str(column) for column in self.arrays[f"{prefix}columns"]]
             shown = distinct(columns, named_columns(columns, dict(self.given_names), stage))
-            found |= {f"{prefix}{name}": values for name, values in zip(shown, self.arrays[f"{prefix}codes"].T, strict=True)}
+            found |= {
+                f"{prefix}{name}": values for name, values in zip(shown, self.arrays[f"{prefix}codes"].T, strict=True)
+            }
             stage += 1
         return found
 

@@ -85,7 +85,9 @@ class RunDirectory:
             if saved["arguments"] is None:
                 raise DataMissing(f"{where}, which was given as arrays: open the run with Run.open(folder, data=…).")
             if Path(saved["name"]).is_absolute() and not Path(saved["name"]).exists():
-                raise DataMissing(f"{where}, and {saved['name']!r} is not there: put it back, or pass data= to Run.open.")
+                raise DataMissing(
+                    f"{where}, and {saved['name']!r} is not there: put it back, or pass data= to Run.open."
+                )
             data = load_data(saved["name"], **saved["arguments"])
         if data.fingerprint != saved["fingerprint"]:
             raise InputError(f"{data.name!r} is not what {str(self.folder)!r} was trained on: its content has changed.")
@@ -262,8 +264,25 @@ class RunDirectory:
         write_arrays(path, arrays)
         return CodeTable(arrays, read_names(self.folder))
 
-    def codes_of(self, x: NDArray[Any], labels: NDArray[Any] | None = None) -> CodeTable:
-        """The codes of observations that are not of the data set, with what is known of their labels."""
-        arrays = encode_batches(self.chain, self.new_batches(x, labels))
-        arrays |= {"rows": np.arange(len(x))} | factor_columns(np.zeros((len(x), 0)), ())
+    def codes_of(
+        self,
+        x: NDArray[Any],
+        labels: NDArray[Any] | None = None,
+        *,
+        names: Sequence[str] = (),
+        factors: NDArray[np.float64] | None = None,
+        info: tuple[Factor, ...] = (),
+    ) -> CodeTable:
+        """The codes of observations that are not of the data set, stored as its own are.
+
+        Args:
+            x: the observations.
+            labels: what encoders may read, [n, factor], NaN where unknown.
+            names: of the observations.
+            factors: what is known of them, [n, factor], to stand beside the codes.
+            info: what these are factors of.
+        """
+        arrays = encode_batches(self.chain, self.new_batches(x, labels)) | {"rows": np.arange(len(x))}
+        arrays |= factor_columns(np.zeros((len(x), 0)) if factors is None else factors, info)
+        arrays |= {"names": np.array(names, dtype=str)} if names else {}
         return CodeTable(arrays, read_names(self.folder))

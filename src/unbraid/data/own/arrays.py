@@ -66,7 +66,9 @@ def from_arrays(
         seen = as_images(x, name, layout, value_range, pack_as)
         if value_range is None and x.dtype == np.uint8 and not np.may_share_memory(x, seen):
             value_range = (0.0, 1.0)  # bytes that were zeros and ones
-        how = Preprocessing(layout=layout, value_range=None if value_range is None else (value_range[0], value_range[1]))
+        how = Preprocessing(
+            layout=layout, value_range=None if value_range is None else (value_range[0], value_range[1])
+        )
     table, info = factor_table(columns_of(factors, names), len(seen), kinds)
     return FactorData(name, seen, table, info, arguments=record, preprocessing=how)
 
