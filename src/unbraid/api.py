@@ -20,6 +20,7 @@ from unbraid.errors import DataMissing, InputError
 from unbraid.evaluation import classes, pictures
 from unbraid.evaluation.evaluate import evaluate
 from unbraid.evaluation.measure import MeasureOptions
+from unbraid.evaluation.verdict import write_verdict
 from unbraid.explore import sharing
 from unbraid.report import write_report
 from unbraid.runs.chain import means
@@ -155,6 +156,13 @@ class Run(RunDirectory):
     ) -> dict[str, Any]:
         """Scores by name, kept in metrics.json; see `unbraid.evaluation.evaluate`."""
         return evaluate(self, names, MeasureOptions(inception, lpips, images, rows, show))
+
+    def verdict(self) -> list[tuple[str, str]]:
+        """What there is to know of this run in plain sentences, each with its level: good, note or bad.
+
+        They are kept in verdict.json and stand at the top of the page.
+        """
+        return [(sentence.level, sentence.text) for sentence in write_verdict(self)]
 
     def report(self) -> Path:
         """Write report.html from the files of the run, and return its path.
