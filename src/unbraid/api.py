@@ -23,6 +23,7 @@ from unbraid.evaluation.measure import MeasureOptions
 from unbraid.evaluation.verdict import write_verdict
 from unbraid.explore import sharing
 from unbraid.report import write_report
+from unbraid.report.notebook import run_html, run_line
 from unbraid.runs.chain import means
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.decoding import decode_codes
@@ -146,7 +147,7 @@ class Run(RunDirectory):
 
     def evaluate(
         self,
-        names: Sequence[str] | None = None,
+        names: str | Sequence[str] | None = None,
         *,
         show: bool = True,
         inception: Path | None = None,
@@ -155,7 +156,17 @@ class Run(RunDirectory):
         rows: int = 10_000,
     ) -> dict[str, Any]:
         """Scores by name, kept in metrics.json; see `unbraid.evaluation.evaluate`."""
+        names = [names] if isinstance(names, str) else names
         return evaluate(self, names, MeasureOptions(inception, lpips, images, rows, show))
+
+    def __repr__(self) -> str:
+        if not (self.folder / "config.json").is_file():
+            return f"Run({str(self.folder)!r}: not begun)"
+        return run_line(self.folder)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the verdict, reconstructions and scores, as far as they have been computed."""
+        return run_html(self.folder)
 
     def verdict(self) -> list[tuple[str, str]]:
         """What there is to know of this run in plain sentences, each with its level: good, note or bad.

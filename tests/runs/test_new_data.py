@@ -189,6 +189,24 @@ def test_the_record_does_not_change_keys(photo_run: Run) -> None:
     assert photo_run.is_finished(1)
 
 
+def test_a_run_shows_itself_in_text_and_in_notebooks(photo_run: Run) -> None:
+    assert "on photos" in repr(photo_run)
+    photo_run.evaluate("l2", show=False)
+    photo_run.report()
+    photo_run.verdict()
+    value = read_json(photo_run.folder / "metrics.json")["l2"]["value"]
+    assert f"l2 {value:.3f}"[:7] in repr(photo_run)
+    html = photo_run._repr_html_()
+    assert html.count('<img src="data:image/') == 2  # originals and reconstructions
+    assert "These scores are of training data" in html
+    assert '<td style="text-align: left">l2</td>' in html
+
+
+def test_the_package_lists_what_it_has() -> None:
+    assert {"fit", "open", "Run", "Disentangler", "data", "methods", "metrics"} <= set(dir(ub))
+    assert all(hasattr(ub, name) for name in dir(ub))
+
+
 def test_anndata_holds_codes_names_and_factors(table_run: Run, measurements: Path) -> None:
     pytest.importorskip("anndata")
     write_json(table_run.folder / "names.json", {"z1": "size"})
