@@ -42,6 +42,11 @@ _HOME = {
 }
 
 
+def __dir__() -> list[str]:
+    """What there is, loaded or not."""
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)

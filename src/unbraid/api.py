@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,21 @@ from unbraid.core import MethodConfig
 from unbraid.data.factor_data import FactorData
 from unbraid.data.label_budget import LabelBudget
 from unbraid.data.load import load as load_data
-from unbraid.errors import InputError
+from unbraid.errors import DataMissing, InputError
 from unbraid.evaluation import classes, pictures
 from unbraid.evaluation.evaluate import evaluate
 from unbraid.evaluation.measure import MeasureOptions
 from unbraid.evaluation.scores_file import kept_scores
+from unbraid.evaluation.verdict import write_verdict
 from unbraid.explore import sharing
 from unbraid.report import write_report
+from unbraid.report.notebook import run_html, run_line
 from unbraid.runs.chain import means
 from unbraid.runs.codes import CodeTable
+from unbraid.runs.decoding import decode_codes
 from unbraid.runs.directory import ENCODE_BATCH, ENCODED_ROWS, RunDirectory
 from unbraid.runs.fit import train_run
+from unbraid.runs.new_data import factors_of, read_new
 from unbraid.runs.plan import Plan
 from unbraid.runs.records import check_environment
 from unbraid.training.batches import as_stored
@@ -38,12 +43,12 @@ class Run(RunDirectory):
 
     Example:
         >>> run = ub.open("runs/sprites-tc")                     # doctest: +SKIP
-        >>> ub.metrics.mig(*run.encode()[["codes", "factors"]])  # doctest: +SKIP
+        >>> run.encode("new/").to_pandas()                       # doctest: +SKIP
     """
 
     def encode(
         self,
-        x: NDArray[Any] | None = None,
+        x: Any = None,
         *,
         labels: bool | NDArray[Any] = True,
         rows: int | None = ENCODED_ROWS,
@@ -52,7 +57,8 @@ class Run(RunDirectory):
         """The codes of the data set, computed once and kept; or of new observations.
 
         Args:
-            x: new observations, stored as the data set's are; left out, the data set.
+            x: new observations in raw units: arrays (bytes, floats in [0, 1], one or many), paths, folders, tables,
+                pictures, DataFrames; left out, the data set.
             labels: for encoders that read labels. Of the data set: whether they may (without, they do what they can
                 do for new observations). Of new observations: what is known, [n, factor], NaN for gaps.
             rows: of a larger data set, how many observations to encode, chosen at random.
@@ -62,22 +68,36 @@ class Run(RunDirectory):
             Codes beside factors, which every metric reads.
         """
         if x is not None:
-            return self.codes_of(x, labels if isinstance(labels, np.ndarray) else None)
+            found = read_new(self, x)
+            known = found.labels_for(self) if labels is True else labels if isinstance(labels, np.ndarray) else None
+            info = factors_of(self) if found.factors is not None else ()
+            return self.codes_of(found.observations, known, names=found.names, factors=found.factors, info=info)
         if isinstance(labels, np.ndarray):
             raise InputError("labels are known of the data set's own observations: pass true or false, or give x too.")
         return self.codes(labels=labels, rows=rows, show=show)
 
-    def reconstruct(self, x: NDArray[Any], *, labels: NDArray[Any] | None = None) -> list[NDArray[Any]]:
-        """What each stage makes of observations: y first, x̂ last, stored as the data set's are.
+    def decode(self, codes: Any) -> list[NDArray[Any]]:
+        """What each stage makes of codes: y first, x̂ last; images as bytes, vectors in their own units.
 
         Args:
-            x: observations, stored as the data set's are.
+            codes: [n, code] of the first stage, a list with an array for each stage, what `encode` gives, or a
+                DataFrame with its columns. A later stage that is given none draws its codes if it has learned to, and
+                takes the mean of their prior otherwise.
+        """
+        return [self._raw(made) for made in decode_codes(self, codes)]
+
+    def reconstruct(self, x: Any, *, labels: NDArray[Any] | None = None) -> list[NDArray[Any]]:
+        """What each stage makes of observations: y first, x̂ last; images as bytes, vectors in their own units.
+
+        Args:
+            x: observations, as for `encode`.
             labels: [n, factor] for encoders that read them, NaN where unknown; given controls cannot do without.
         """
         torch.manual_seed(mix(self.plan.seed, "reconstruct"))  # GANs and flows draw
-        batches = self.new_batches(x, labels)
+        found = read_new(self, x)
+        batches = self.new_batches(found.observations, found.labels_for(self) if labels is None else labels)
         parts = [[as_stored(y) for y in self.chain.reconstruct(batch, known)] for batch, known in batches]
-        return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+        return [self._raw(np.concatenate(outputs)) for outputs in zip(*parts, strict=True)]
 
     def sample(self, n: int, *, seed: int | None = None, learned: bool = True) -> list[NDArray[Any]]:
         """New observations, as every stage makes them of codes that are drawn: y first, x̂ last.
@@ -91,15 +111,15 @@ class Run(RunDirectory):
         torch.manual_seed(mix(self.plan.seed if seed is None else seed, "sample"))
         counts = [min(ENCODE_BATCH, n - start) for start in range(0, n, ENCODE_BATCH)]
         parts = [[as_stored(made) for made in self.chain.sample(count, learned=learned)[1]] for count in counts]
-        return [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+        return [self._raw(np.concatenate(outputs)) for outputs in zip(*parts, strict=True)]
 
     def traverse(
-        self, x: NDArray[Any], *, stage: int = 1, steps: int = 9, labels: NDArray[Any] | None = None
+        self, x: Any, *, stage: int = 1, steps: int = 9, labels: NDArray[Any] | None = None
     ) -> list[NDArray[Any]]:
         """What every stage from `stage` on makes of the first observation of `x` as each code of that stage is moved.
 
         Args:
-            x: observations; the first is the one that is moved.
+            x: observations, as for `encode`; the first is the one that is moved.
             stage: whose codes are moved, from 1.
             steps: how many values each code takes over the range that the data set's codes have.
             labels: see `reconstruct`.
@@ -107,21 +127,29 @@ class Run(RunDirectory):
         Returns:
             For every stage from `stage` on an array [code, step, …].
         """
-        first = next(self.new_batches(x[:1], None if labels is None else labels[:1]))
+        found = read_new(self, x)
+        known = found.labels_for(self) if labels is None else labels
+        first = next(self.new_batches(found.observations[:1], None if known is None else known[:1]))
         base = [means(q) for q in self.chain.encode(*first)]
-        return pictures.traversal(self.chain, base, stage, pictures.code_ranges(self.codes(), stage, steps))
+        made = pictures.traversal(self.chain, base, stage, pictures.code_ranges(self.codes(), stage, steps))
+        return [self._raw(output) for output in made]
 
-    def classify(self, x: NDArray[Any]) -> list[NDArray[np.float32]]:
+    def classify(self, x: Any) -> list[NDArray[np.float32]]:
         """q(c | x) for each discrete variable of a method that finds classes, [n, value]."""
-        return classes.classify(self, x)
+        return classes.classify(self, read_new(self, x).observations)
 
-    def transfer(self, content: NDArray[Any], style: NDArray[Any]) -> NDArray[Any]:
+    def transfer(self, content: Any, style: Any) -> NDArray[Any]:
         """[content, style, …]: each of `content` with all but its class taken from each of `style`."""
-        return classes.transfer(self, content, style)
+        made = classes.transfer(self, read_new(self, content).observations, read_new(self, style).observations)
+        return self._raw(made)
+
+    def _raw(self, made: NDArray[Any]) -> NDArray[Any]:
+        """What a stage made, in the units of the raw data."""
+        return made if self.is_image else self.preprocessing.raw(made)
 
     def evaluate(
         self,
-        names: Sequence[str] | None = None,
+        names: str | Sequence[str] | None = None,
         *,
         show: bool = True,
         inception: Path | None = None,
@@ -130,15 +158,36 @@ class Run(RunDirectory):
         rows: int = 10_000,
     ) -> dict[str, Any]:
         """Scores by name, kept in metrics.json; see `unbraid.evaluation.evaluate`."""
+        names = [names] if isinstance(names, str) else names
         return evaluate(self, names, MeasureOptions(inception, lpips, images, rows, show))
 
+    def __repr__(self) -> str:
+        if not (self.folder / "config.json").is_file():
+            return f"Run({str(self.folder)!r}: not begun)"
+        return run_line(self.folder)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the verdict, reconstructions and scores, as far as they have been computed."""
+        return run_html(self.folder)
+
+    def verdict(self) -> list[tuple[str, str]]:
+        """What there is to know of this run in plain sentences, each with its level: good, note or bad.
+
+        They are kept in verdict.json and stand at the top of the page.
+        """
+        return [(sentence.level, sentence.text) for sentence in write_verdict(self)]
+
     def report(self) -> Path:
-        """Write report.html from the files of the run, and return its path."""
-        self.codes(show=False)
-        pictures.write_pictures(self)
+        """Write report.html from the files of the run, and return its path.
+
+        Without the training data the page shows what the run holds already.
+        """
+        with suppress(DataMissing):
+            self.codes(show=False)
+            pictures.write_pictures(self)
+            if (self.folder / "metrics.json").exists() and not kept_scores(self):
+                self.evaluate(show=False)  # what stands there is of other weights
         check_environment(self.folder)
-        if (self.folder / "metrics.json").exists() and not kept_scores(self):
-            self.evaluate(show=False)  # what stands there is of other weights
         return write_report(self.folder)
 
     def explore(self) -> Any:

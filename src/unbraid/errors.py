@@ -13,6 +13,10 @@ class InputError(ValueError):
     """
 
 
+class DataMissing(InputError):
+    """Something needs a run's training data, and they are not there; much else works without them."""
+
+
 class Interrupted(Exception):
     """A run was asked to stop; it has saved its state and goes on when the command is repeated."""
 

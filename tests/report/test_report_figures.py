@@ -11,13 +11,13 @@ from PIL import Image
 
 from unbraid.errors import InputError
 from unbraid.metrics import MetricKey, Table
+from unbraid.metrics.usage import in_use
 from unbraid.report import grid, reconstruction_picture, traversal_picture, write_figures
 from unbraid.report.draw import charts, words
 from unbraid.report.draw.svg import linear_ticks, log_ticks, tag, value_axis
 from unbraid.report.read.content import RunFiles
 from unbraid.report.read.scores import display, read_score
 from unbraid.report.sections import scores
-from unbraid.report.sections.pictures import in_use
 
 
 def solid(values: list[int], side: int = 4, channels: int = 3) -> np.ndarray:

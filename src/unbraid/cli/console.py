@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -46,6 +47,17 @@ def print_places(folder: Path, page: Path) -> None:
     """
     out.print(f"run:    {folder}", soft_wrap=True)
     out.print(f"report: {page}", soft_wrap=True)
+
+
+def print_verdict(sentences: Iterable[tuple[str, str]]) -> None:
+    """Print what there is to know of a run, a line for each sentence.
+
+    Args:
+        sentences: each with its level: good, note or bad.
+    """
+    marks = {"good": "[green]✓[/]", "bad": "[bold yellow]![/]"}
+    for level, text in sentences:
+        out.print(f"{marks.get(level, '·')} {escape(text)}", soft_wrap=True)
 
 
 def first_line(text: str | None) -> str:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from unbraid.cli.console import print_places
+from unbraid.cli.console import print_places, print_verdict
 from unbraid.cli.parsers import add_machine, command_parser, machine
 
 
@@ -63,4 +63,5 @@ def fit(words: Sequence[str]) -> None:
         command=shlex.join(["unbraid", "fit", *words]),
     )
     run.evaluate(show=not known.quiet)
+    print_verdict(run.verdict())
     print_places(run.folder, run.report())

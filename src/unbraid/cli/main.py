@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from unbraid._version import __version__
 from unbraid.cli.console import complain, first_line, out
 from unbraid.cli.data import data
+from unbraid.cli.decode import decode
 from unbraid.cli.demo import demo
+from unbraid.cli.encode import encode
 from unbraid.cli.evaluate import evaluate
 from unbraid.cli.explore import explore
 from unbraid.cli.export import export
@@ -26,6 +28,8 @@ from unbraid.errors import InputError, Interrupted, unknown
 COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {
     "demo": demo,
     "fit": fit,
+    "encode": encode,
+    "decode": decode,
     "evaluate": evaluate,
     "report": report,
     "explore": explore,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.cache import release
+from unbraid.data.preprocessing import Preprocessing
 from unbraid.errors import InputError, unknown
 
 Kind = Literal["categorical", "ordinal", "cyclic", "continuous"]
@@ -53,6 +54,8 @@ class FactorData:
     arguments: Mapping[str, Any] | None = field(default=None, repr=False)
     # What a simulator makes with some factors switched off, for stages that are trained to reach it; made on demand.
     targets: Mapping[str, Callable[[], NDArray[Any]]] = field(default_factory=dict, repr=False)
+    # How raw values became these observations; new ones are treated alike.
+    preprocessing: Preprocessing = field(default_factory=Preprocessing, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse tables that cannot be right, by name."""
@@ -149,7 +152,12 @@ class FactorData:
         rows = np.asarray(rows)
         targets = {key: (lambda make=make: make()[rows]) for key, make in self.targets.items()}
         return FactorData(
-            name or self.name, self.observations[rows], self.factors[rows], self.factor_info, targets=targets
+            name or self.name,
+            self.observations[rows],
+            self.factors[rows],
+            self.factor_info,
+            targets=targets,
+            preprocessing=self.preprocessing,
         )
 
 

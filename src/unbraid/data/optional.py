@@ -10,7 +10,7 @@ from unbraid.errors import InputError
 
 
 def need(module: str, path: Path | None = None) -> Any:
-    """Import a module of the `data` extra.
+    """Import a module of the `data` or `anndata` extra.
 
     Args:
         module: the module's name; its first part is the package that must be installed.
@@ -28,4 +28,5 @@ def need(module: str, path: Path | None = None) -> Any:
     except ImportError as error:
         package = module.split(".")[0]
         what = "this" if path is None else f"reading {str(path)!r}"
-        raise InputError(f"{what} needs {package}: pip install 'unbraid[data]'.") from error
+        extra = "anndata" if package == "anndata" else "data"
+        raise InputError(f"{what} needs {package}: pip install 'unbraid[{extra}]'.") from error

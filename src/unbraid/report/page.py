@@ -43,6 +43,7 @@ def context(run: RunFiles) -> dict[str, Any]:
         "command": run.config.get("command"),
         "cards": facts.cards(run),
         "headlines": facts.headlines(run),
+        "verdict": run.verdict,
         "reconstructions": reconstructions(run),
         "traversals": traversals(run),
         "classes": classes(run),

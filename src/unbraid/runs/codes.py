@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from unbraid.data.factor_data import Factor
 from unbraid.data.optional import need
 from unbraid.metrics import Table, stage_prefix
 from unbraid.runs.chain import Chain, bounds, columns, flat, means
+from unbraid.util.names import named_columns
 from unbraid.util.seeds import stream
 
 
@@ -28,6 +29,7 @@ class CodeTable:
     """
 
     arrays: Mapping[str, NDArray[Any]]
+    given_names: Mapping[str, str] = field(default_factory=dict)  # what people have called codes
 
     @property
     def codes(self) -> NDArray[np.float32]:
@@ -58,12 +60,59 @@ class CodeTable:
         """The codes of one stage and the factors, as every metric and page reads them."""
         return Table.from_arrays(self.arrays, stage)
 
-    def to_pandas(self) -> Any:
-        """A DataFrame: the first stage's codes and the factors, indexed by the observation's place in the data."""
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the rows are called: file names, where they came from files; else their places in the data."""
+        return tuple(map(str, self.arrays.get("names", self.rows)))
+
+    def code_columns(self, *, all_stages: bool = False) -> dict[str, NDArray[Any]]:
+        """Every code by the name it was given, else z1, z2, …; codes of later stages as stage-2/z1, …."""
+        found: dict[str, NDArray[Any]] = {}
+        stage = 1
+        while f"{stage_prefix(stage)}codes" in self.arrays and (stage == 1 or all_stages):
+            prefix = stage_prefix(stage)
+            columns = [str(column) for column in self.arrays[f"{prefix}columns"]]
+            shown = distinct(columns, named_columns(columns, dict(self.given_names), stage))
+            found |= {
+                f"{prefix}{name}": values for name, values in zip(shown, self.arrays[f"{prefix}codes"].T, strict=True)
+            }
+            stage += 1
+        return found
+
+    def to_pandas(self, *, all_stages: bool = False) -> Any:
+        """A DataFrame of codes and factors, indexed by file name or by the observation's place in the data.
+
+        Args:
+            all_stages: the codes of later stages too.
+        """
         pandas = need("pandas")
-        values = dict(zip(self.columns, self.codes.T, strict=True))
+        values = self.code_columns(all_stages=all_stages)
         values |= dict(zip(self.factor_names, self.factors.T, strict=True))
-        return pandas.DataFrame(values, index=pandas.Index(self.rows, name="row"))
+        named = "names" in self.arrays
+        index = pandas.Index(self.names if named else self.rows, name="name" if named else "row")
+        return pandas.DataFrame(values, index=index)
+
+    def to_anndata(self) -> Any:
+        """An AnnData: codes of all stages as X, a variable for each; the factors beside the observations."""
+        anndata, pandas = need("anndata"), need("pandas")
+        codes = self.code_columns(all_stages=True)
+        factors = dict(zip(self.factor_names, self.factors.T, strict=True))
+        return anndata.AnnData(
+            np.stack(list(codes.values()), axis=1),
+            obs=pandas.DataFrame(factors, index=list(self.names)),
+            var=pandas.DataFrame(index=[name.replace("/", "-") for name in codes]),
+        )
+
+
+def distinct(columns: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Names as people gave them; where two codes share one, with the column's own name behind it.
+
+    Example:
+        >>> distinct(["z1", "z2", "z3"], ["hue", "hue", "z3"])
+        ['hue (z1)', 'hue (z2)', 'z3']
+    """
+    shared = {name for name in names if names.count(name) > 1}
+    return [f"{name} ({column})" if name in shared else name for column, name in zip(columns, names, strict=True)]
 
 
 def encode_batches(chain: Chain, batches: Iterable[tuple[Tensor, Tensor]]) -> dict[str, NDArray[Any]]:

@@ -17,17 +17,21 @@ from unbraid.core import Method, MethodConfig, build_method
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.data.label_budget import LabelPlan
 from unbraid.data.load import load as load_data
+from unbraid.data.preprocessing import Preprocessing
 from unbraid.data.spec import DataSpec
-from unbraid.errors import InputError
+from unbraid.errors import DataMissing, InputError
 from unbraid.runs import label_access
 from unbraid.runs.chain import Chain, flat, means
 from unbraid.runs.codes import CodeTable, choose_rows, encode_batches, factor_columns
+from unbraid.runs.observations import check_observations
 from unbraid.runs.plan import FORMAT, Plan
+from unbraid.runs.preprocessing import read_preprocessing
 from unbraid.runs.products import checked_weights, kept_codes
 from unbraid.runs.records import read_config, read_stage
 from unbraid.training import checkpoint
 from unbraid.training.batches import TrainingData, as_network_input
 from unbraid.util.files import file_digest, write_arrays
+from unbraid.util.names import read_names
 from unbraid.util.progress import Steps
 from unbraid.util.schema import digest, from_json
 
@@ -80,8 +84,13 @@ class RunDirectory:
         """The data set, loaded again by name and checked against the one that the run was trained on."""
         data, saved = self._data, self.plan.data
         if data is None:
+            where = f"this needs the data that {str(self.folder)!r} was trained on"
             if saved["arguments"] is None:
-                raise InputError(f"{saved['name']!r} was given as arrays: open the run with Run.open(folder, data=…).")
+                raise DataMissing(f"{where}, which was given as arrays: open the run with Run.open(folder, data=…).")
+            if Path(saved["name"]).is_absolute() and not Path(saved["name"]).exists():
+                raise DataMissing(
+                    f"{where}, and {saved['name']!r} is not there: put it back, or pass data= to Run.open."
+                )
             data = load_data(saved["name"], **saved["arguments"])
         if data.fingerprint != saved["fingerprint"]:
             raise InputError(f"{data.name!r} is not what {str(self.folder)!r} was trained on: its content has changed.")
@@ -91,6 +100,11 @@ class RunDirectory:
     def is_image(self) -> bool:
         """Whether observations are images (else vectors)."""
         return len(self.plan.data["shape"]) == 3
+
+    @cached_property
+    def preprocessing(self) -> Preprocessing:
+        """How raw values became the observations of the data set; what new ones go through as well."""
+        return read_preprocessing(self.folder, self.plan.data)
 
     # Stages
 
@@ -217,9 +231,7 @@ class RunDirectory:
     @property
     def label_factors(self) -> tuple[Factor, ...]:
         """The factors whose labels the run's methods may see."""
-        names = () if self.plan.labels is None else self.plan.labels.factors
-        known = {str(given["name"]): given for given in self.plan.data["factors"]}
-        return tuple(from_json(Factor, known[name]) for name in names)
+        return label_access.label_factors(self.plan)
 
     # Observations as networks see them
 
@@ -251,23 +263,10 @@ class RunDirectory:
 
     def inputs(self, x: NDArray[Any]) -> Iterator[Tensor]:
         """Observations that are not of the data set as networks see them, batch by batch."""
-        self.check_observations(x)
+        check_observations(self.plan, x)
         for start in range(0, len(x), ENCODE_BATCH):
             batch = torch.from_numpy(np.ascontiguousarray(x[start : start + ENCODE_BATCH]))
             yield as_network_input(batch, self.device)
-
-    def check_observations(self, x: NDArray[Any]) -> None:
-        """Observations must look like those that the run was trained on."""
-        if not len(x):
-            raise InputError("there are no observations: give at least one.")
-        shape = tuple(self.plan.data["shape"])
-        stored = (*shape[1:], shape[0]) if self.is_image else shape
-        kind = np.dtype(np.uint8 if self.is_image else np.float32)
-        if x.shape[1:] != stored or x.dtype != kind:
-            raise InputError(
-                f"observations must be {kind} of shape [n, {', '.join(map(str, stored))}], "
-                f"not {x.dtype} of shape {list(x.shape)}."
-            )
 
     # Codes
 
@@ -276,20 +275,38 @@ class RunDirectory:
 
         Encoders that read labels are given those of the data set, or with `labels=False` none.
         """
-        chosen = choose_rows(len(self.data), rows, self.plan.seed)
+        chosen = choose_rows(int(self.plan.data["n"]), rows, self.plan.seed)
         labels = not self.chain.needs_labels or labels  # weights are read, and so checked, even if the codes are there
         path = self.folder / ("codes.npz" if labels else "codes-without-labels.npz")
         kept = kept_codes(path, self.is_current)
         if kept is not None and np.array_equal(kept["rows"], chosen):
-            return CodeTable(kept)
+            return CodeTable(kept, read_names(self.folder))
         arrays = encode_batches(self.chain, self.batches(chosen, "encoding", labels=labels, show=show))
         arrays |= {"rows": chosen, "key": np.array(self.key)} | factor_columns(
             self.data.factors[chosen], self.data.factor_info
         )
         write_arrays(path, arrays)
-        return CodeTable(arrays)
+        return CodeTable(arrays, read_names(self.folder))
 
-    def codes_of(self, x: NDArray[Any], labels: NDArray[Any] | None = None) -> CodeTable:
-        """The codes of observations that are not of the data set, with what is known of their labels."""
-        arrays = encode_batches(self.chain, self.new_batches(x, labels))
-        return CodeTable(arrays | {"rows": np.arange(len(x))} | factor_columns(np.zeros((len(x), 0)), ()))
+    def codes_of(
+        self,
+        x: NDArray[Any],
+        labels: NDArray[Any] | None = None,
+        *,
+        names: Sequence[str] = (),
+        factors: NDArray[np.float64] | None = None,
+        info: tuple[Factor, ...] = (),
+    ) -> CodeTable:
+        """The codes of observations that are not of the data set, stored as its own are.
+
+        Args:
+            x: the observations.
+            labels: what encoders may read, [n, factor], NaN where unknown.
+            names: of the observations.
+            factors: what is known of them, [n, factor], to stand beside the codes.
+            info: what these are factors of.
+        """
+        arrays = encode_batches(self.chain, self.new_batches(x, labels)) | {"rows": np.arange(len(x))}
+        arrays |= factor_columns(np.zeros((len(x), 0)) if factors is None else factors, info)
+        arrays |= {"names": np.array(names, dtype=str)} if names else {}
+        return CodeTable(arrays, read_names(self.folder))

@@ -20,6 +20,7 @@ from unbraid.runs.command_line import command_line
 from unbraid.runs.conditioning import stage_inputs
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.plan import differences, unfinished_schedules
+from unbraid.runs.preprocessing import write_preprocessing
 from unbraid.runs.products import checked_weights
 from unbraid.runs.records import read_config, read_stage
 from unbraid.training import checkpoint
@@ -115,10 +116,12 @@ def begin(run: RunDirectory, command: str | None, machine: Machine) -> None:
         if changes:
             what = "; ".join(changes[:2])
             raise InputError(f"{str(run.folder)!r} holds another run ({what}); choose another --out or delete it.")
+        write_preprocessing(run.folder, run.data.preprocessing)  # runs begun by older versions have none
         return
     if command is None and run.plan.data["arguments"] is not None:
         command = command_line(run.plan.data, run.plan.stages, run.plan.seed, run.plan.labels)
     write_json(path, run.plan.to_json() | {"command": command})
+    write_preprocessing(run.folder, run.data.preprocessing)
 
 
 def train_stage(run: RunDirectory, number: int, machine: Machine, *, show: bool = True) -> None:

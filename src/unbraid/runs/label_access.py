@@ -14,6 +14,7 @@ from unbraid.data.factor_data import Factor, FactorData
 from unbraid.errors import InputError
 from unbraid.runs.plan import Plan
 from unbraid.training.batches import TrainingData
+from unbraid.util.schema import from_json
 
 
 def required_columns(plan: Plan, config: MethodConfig) -> list[int]:
@@ -67,6 +68,13 @@ def labels_of_new(plan: Plan, factors: Sequence[Factor], n: int, labels: NDArray
             needed = ", ".join(names[column] for column in columns)
             raise InputError(f"{config.name} takes its codes from labels: pass labels of {needed} without gaps.")
     return table.astype(np.float32)
+
+
+def label_factors(plan: Plan) -> tuple[Factor, ...]:
+    """The factors whose labels the run's methods may see."""
+    names = () if plan.labels is None else plan.labels.factors
+    known = {str(given["name"]): given for given in plan.data["factors"]}
+    return tuple(from_json(Factor, known[name]) for name in names)
 
 
 def visible_labels(plan: Plan, data: FactorData) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from unbraid.data.factor_data import FactorData
 from unbraid.data.own.blocks import check_finite, row_blocks
 from unbraid.data.own.columns import factor_table
 from unbraid.data.own.vectors import as_vectors
+from unbraid.data.preprocessing import Preprocessing
 from unbraid.data.scaled import ScaledBytes
 from unbraid.errors import InputError
 
@@ -55,15 +56,23 @@ def from_arrays(
     """
     x = as_numbers(observations)
     record = dict(arguments) if arguments is not None else None
+    how = Preprocessing()
     if x.ndim == 2:
         vectors, statistics = as_vectors(x, name, standardize, value_names)
         if statistics is not None and record is not None:
             record["standardize"] = statistics
+        if statistics is not None:
+            how = Preprocessing(mean=tuple(statistics["mean"]), scale=tuple(statistics["scale"]))
         seen: NDArray[Any] = vectors
     else:
         seen = as_images(x, name, layout, value_range, pack_as)
+        if value_range is None and x.dtype == np.uint8 and not np.may_share_memory(x, seen):
+            value_range = (0.0, 1.0)  # bytes that were zeros and ones
+        how = Preprocessing(
+            layout=layout, value_range=None if value_range is None else (value_range[0], value_range[1])
+        )
     table, info = factor_table(columns_of(factors, names), len(seen), kinds)
-    return FactorData(name, seen, table, info, arguments=record)
+    return FactorData(name, seen, table, info, arguments=record, preprocessing=how)
 
 
 def as_numbers(values: Any) -> NDArray[Any]:

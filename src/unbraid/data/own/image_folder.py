@@ -18,6 +18,7 @@ from unbraid.data import cache
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.columns import factor_table
 from unbraid.data.own.tables import join_labels
+from unbraid.data.preprocessing import Preprocessing
 from unbraid.errors import InputError
 from unbraid.util.files import part_file
 
@@ -69,7 +70,8 @@ def load_folder(
     table, info = factor_table(columns, len(files), kinds)
     images, content = pack_images(path, files, size, crop, channels, depth)
     digest = hashlib.blake2b(content.encode() + table.tobytes() + repr(info).encode(), digest_size=16)
-    return FactorData(str(path), images, table, info, known_fingerprint=digest.hexdigest())
+    how = Preprocessing(resize=size, crop=crop, channels=channels, depth=depth)
+    return FactorData(str(path), images, table, info, known_fingerprint=digest.hexdigest(), preprocessing=how)
 
 
 def image_files(path: Path) -> list[Path]:
@@ -197,27 +199,33 @@ def check_same_shape(first: Path, reference: NDArray[Any], file: Path, image: ND
 
 
 def decode(file: Path, size: tuple[int, int] | None, crop: str, channels: int | None, depth: int) -> NDArray[np.uint8]:
-    """One image as bytes [h, w, c]."""
+    """One image file as bytes [h, w, c]."""
     try:
         if file.stat().st_size == 0:
             raise InputError(f"{str(file)!r} is empty (0 bytes); remove it or copy it again.")
         with Image.open(file) as opened:
-            if opened.mode == "F":
-                raise InputError(f"{str(file)!r} holds floating-point values; convert the images to an .npy array.")
-            if opened.mode in DEEP and depth != 16:
-                raise InputError(
-                    f"{str(file)!r} is 16-bit; images must be 8-bit. Convert it, or pass depth=16 (--data.depth 16) to "
-                    "rescale."
-                )
             if size is not None:
                 opened.draft(None, (2 * max(size), 2 * max(size)))  # JPEG: decode no larger than needed
-            picture = to_grey_or_rgb(opened)
+            return as_pixels(opened, str(file), size, crop, channels, depth)
     except PermissionError as error:
         raise InputError(f"no permission to read {str(file)!r}; change its permissions.") from error
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{str(file)!r} cannot be read as an image; remove it or copy it again.") from error
+
+
+def as_pixels(
+    opened: Image.Image, name: str, size: tuple[int, int] | None, crop: str, channels: int | None, depth: int
+) -> NDArray[np.uint8]:
+    """One picture as bytes [h, w, c]; `name` is for messages."""
+    if opened.mode == "F":
+        raise InputError(f"{name!r} holds floating-point values; convert the images to an .npy array.")
+    if opened.mode in DEEP and depth != 16:
+        raise InputError(
+            f"{name!r} is 16-bit; images must be 8-bit. Convert it, or pass depth=16 (--data.depth 16) to rescale."
+        )
+    picture = to_grey_or_rgb(opened)
     if channels is not None:
         picture = picture.convert("L" if channels == 1 else "RGB")
     if size is not None and picture.size != (size[1], size[0]):

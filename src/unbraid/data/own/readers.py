@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,7 @@ def load_path(path: Path, /, **arguments: Any) -> FactorData:
     if "labels" in record:
         record["labels"] = str(Path(record["labels"]).resolve())
     record |= dict(data.arguments or {})
-    return FactorData(
-        str(path.resolve()), data.observations, data.factors, data.factor_info, data.known_fingerprint, arguments=record
-    )
+    return replace(data, name=str(path.resolve()), arguments=record)
 
 
 def loaders_of(suffix: str) -> tuple[Callable[..., FactorData], ...]:

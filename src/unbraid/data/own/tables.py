@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -97,7 +98,7 @@ def load_table(
     if not chosen:
         raise InputError(f"{str(path)!r}: no column is left to learn from; name some in columns= (--data.columns a,b).")
     values = np.stack([parse_numbers(path, name, table[name]) for name in chosen], 1)
-    return from_arrays(
+    data = from_arrays(
         values,
         {name: table[name] for name in factors},
         kinds=kinds,
@@ -106,6 +107,7 @@ def load_table(
         value_names=chosen,
         arguments={} if arguments is None else arguments,
     )
+    return replace(data, preprocessing=replace(data.preprocessing, columns=tuple(chosen)))
 
 
 def split_names(names: str | Sequence[str]) -> list[str]:

@@ -113,6 +113,7 @@ class RunFiles:
     metrics: tuple[ShownScore, ...]
     metric_settings: Mapping[str, Any]
     names: Mapping[str, str] = field(default_factory=dict)  # what people have called codes
+    verdict: tuple[tuple[str, str], ...] = ()  # sentences, each with its level: good, note or bad
 
     @property
     def name(self) -> str:

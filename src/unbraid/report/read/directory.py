@@ -38,7 +38,14 @@ def read_run(directory: Path) -> RunFiles:
         metrics=read_scores(metrics, can_read_labels=any(stage.labels.get("test") is True for stage in stages)),
         metric_settings=as_mapping(metrics.get("_")),
         names=read_names(directory),
+        verdict=_verdict(_json(directory / "verdict.json")),
     )
+
+
+def _verdict(entries: Any) -> tuple[tuple[str, str], ...]:
+    """Level and text of every sentence."""
+    found = map(as_mapping, entries if isinstance(entries, list) else ())
+    return tuple((str(entry.get("level", "note")), str(entry["text"])) for entry in found if "text" in entry)
 
 
 def _json(path: Path) -> Any:

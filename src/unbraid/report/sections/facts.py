@@ -8,11 +8,11 @@ from pathlib import PurePath
 from typing import Any
 
 from unbraid.metrics import MetricKey
+from unbraid.metrics.usage import IN_USE, in_use
 from unbraid.report.draw import words
 from unbraid.report.read.content import RunFiles, ShownScore, Stage
 from unbraid.report.sections import scores
 from unbraid.report.sections.heat import HeatMap
-from unbraid.report.sections.pictures import IN_USE, in_use
 
 Rows = tuple[tuple[str, str], ...]
 DISENTANGLEMENT = ("mig", "factor_score", "dci", "sap", "beta_score", "mcc")

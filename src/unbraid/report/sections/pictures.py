@@ -10,7 +10,8 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 from PIL import Image
 
-from unbraid.metrics import Table, latent_names, stage_prefix
+from unbraid.metrics import latent_names, stage_prefix
+from unbraid.metrics.usage import in_use
 from unbraid.report.draw import charts, words
 from unbraid.report.draw.figures import data_uri, grid
 from unbraid.report.draw.order import by_information
@@ -19,18 +20,6 @@ from unbraid.report.sections.heat import meanings
 
 Array = NDArray[Any]
 PAD = 2
-# A latent below this mean KL moves nothing that one could see, and one whose mean hardly differs between observations
-# says nothing of them, whatever its KL (Burda et al. 2016); it is shown, but does not count as in use.
-IN_USE = 0.05
-ACTIVE = 0.01
-
-
-def in_use(table: Table) -> NDArray[np.bool_]:
-    """Which latents of a stage carry information worth a look, [latent]."""
-    used: NDArray[np.bool_] = table.codes.var(axis=0) >= ACTIVE
-    if table.information is not None:
-        used &= table.information >= IN_USE
-    return used
 
 
 @dataclass(frozen=True)
