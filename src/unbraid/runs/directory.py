@@ -12,22 +12,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unbraid import methods
 from unbraid.core import Method, MethodConfig, build_method
 from unbraid.data.factor_data import Factor, FactorData
-from unbraid.data.label_budget import LabelPlan
-from unbraid.data.load import load as load_data
 from unbraid.data.preprocessing import Preprocessing
 from unbraid.data.spec import DataSpec
-from unbraid.errors import DataMissing, InputError
+from unbraid.errors import InputError
 from unbraid.runs import label_access
 from unbraid.runs.chain import Chain, flat, means
 from unbraid.runs.codes import CodeTable, choose_rows, encode_batches, factor_columns
 from unbraid.runs.observations import check_observations
-from unbraid.runs.plan import FORMAT, Plan
+from unbraid.runs.opening import read_plan, training_data_set
+from unbraid.runs.plan import Plan
 from unbraid.runs.preprocessing import read_preprocessing
 from unbraid.runs.products import checked_weights, kept_codes
-from unbraid.runs.records import read_config, read_stage
+from unbraid.runs.records import read_stage
 from unbraid.training import checkpoint
 from unbraid.training.batches import TrainingData, as_network_input
 from unbraid.util.files import file_digest, write_arrays
@@ -70,31 +68,12 @@ class RunDirectory:
             device: where to compute: "cpu", "cuda", …; left out, a GPU if there is one.
         """
         folder = Path(folder)
-        if not (folder / "config.json").is_file():
-            raise InputError(f"{str(folder)!r} is not a run directory: it has no config.json.")
-        saved = read_config(folder)
-        if saved.get("format") != FORMAT:
-            raise InputError(f"{str(folder)!r} has format {saved.get('format')}; this version reads {FORMAT}.")
-        stages = tuple((methods.restore(stage, more), int(stage["steps"])) for stage in saved["stages"])
-        labels = from_json(LabelPlan, saved["labels"]) if "labels" in saved else None
-        return cls(folder, Plan(saved["data"], stages, int(saved["seed"]), labels), data, device)
+        return cls(folder, read_plan(folder, more), data, device)
 
     @cached_property
     def data(self) -> FactorData:
         """The data set, loaded again by name and checked against the one that the run was trained on."""
-        data, saved = self._data, self.plan.data
-        if data is None:
-            where = f"this needs the data that {str(self.folder)!r} was trained on"
-            if saved["arguments"] is None:
-                raise DataMissing(f"{where}, which was given as arrays: open the run with Run.open(folder, data=…).")
-            if Path(saved["name"]).is_absolute() and not Path(saved["name"]).exists():
-                raise DataMissing(
-                    f"{where}, and {saved['name']!r} is not there: put it back, or pass data= to Run.open."
-                )
-            data = load_data(saved["name"], **saved["arguments"])
-        if data.fingerprint != saved["fingerprint"]:
-            raise InputError(f"{data.name!r} is not what {str(self.folder)!r} was trained on: its content has changed.")
-        return data
+        return training_data_set(self.folder, self.plan, self._data)
 
     @property
     def is_image(self) -> bool:
