@@ -20,6 +20,7 @@ from unbraid.core import MethodConfig
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.arrays import columns_of
 from unbraid.data.own.columns import factor_table
+from unbraid.data.preprocessing import Preprocessing
 from unbraid.errors import InputError
 from unbraid.runs.chain import columns, flat, means, unflat
 from unbraid.training.batches import as_network_input, as_stored
@@ -62,7 +63,10 @@ class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(f"{config.name} takes its codes from labels, which transform is not given: take another.")
         learns = config.uses_labels
         factors, info = factor_table(columns_of(y if learns else None, None), len(observations))
-        data = FactorData("table", observations, factors, info)
+        how = Preprocessing()
+        if observations.ndim == 2:
+            how = Preprocessing(mean=tuple(self.mean_.tolist()), scale=tuple(self.scale_.tolist()))
+        data = FactorData("table", observations, factors, info, preprocessing=how)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with tempfile.TemporaryDirectory() as scratch:
             out = Path(self.out) if self.out is not None else Path(scratch) / "run"
