@@ -9,6 +9,9 @@ from unbraid.data.factor_data import FactorData
 from unbraid.training.contract import small_images
 
 
+collect_ignore_glob = ["*conftest.py"]  # examples in docstrings are looked for in modules, and these share a name
+
+
 @pytest.fixture
 def squares() -> FactorData:
     """48 images of 16×16 with two factors."""
