@@ -8,7 +8,6 @@ import pytest
 from unbraid.data.factor_data import FactorData
 from unbraid.training.contract import small_images
 
-
 collect_ignore_glob = ["*conftest.py"]  # examples in docstrings are looked for in modules, and these share a name
 
 
