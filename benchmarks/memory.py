@@ -18,7 +18,7 @@ from lightning_fabric import Fabric
 from unbraid.data.factor_data import FactorData
 from unbraid.methods import BetaTCVAE
 from unbraid.training.batches import BatchSource, TrainingData
-from unbraid.training.loop import Job, Player, build, training_step
+from unbraid.training.loop import Job, UpdateOptimizer, build, training_step
 from unbraid.util.allocator import keep_freed_memory
 
 
@@ -52,7 +52,7 @@ def seconds(steps: int, *, kept: bool) -> float:
     data = TrainingData(FactorData("noise", images, np.zeros((len(images), 0))), np.zeros((len(images), 0)))
     fabric = Fabric(accelerator="cpu", devices=1)
     method = build(Job(BetaTCVAE(), data, steps, 0, "key", Path()), fabric.device)
-    players = [Player(update, method, fabric) for update in method.updates()]
+    players = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
     source = BatchSource(data, seed=0, device=fabric.device)
     for step in range(5):
         training_step(fabric, method, players, source, 0, step)

@@ -21,11 +21,12 @@ from torch.nn import functional as F
 
 from unbraid.data.factor_data import FactorData
 from unbraid.methods import BetaVAE
-from unbraid.training.batches import BatchSource, TrainingData, mix
+from unbraid.training.batches import BatchSource, TrainingData
 from unbraid.training.log import Log, log_interval
-from unbraid.training.loop import Job, Player, build, training_step
+from unbraid.training.loop import Job, UpdateOptimizer, build, training_step
 from unbraid.util.allocator import keep_freed_memory
 from unbraid.util.progress import Steps
+from unbraid.util.seeds import mix
 
 LIMIT = 1.03
 
@@ -63,7 +64,7 @@ def main() -> None:
         fabric = Fabric(accelerator="cpu", devices=1)
         job = Job(config, source, total, 0, "key", folder)
         method = build(job, fabric.device)
-        players = [Player(update, method, fabric) for update in method.updates()]
+        players = [UpdateOptimizer(update, method, fabric) for update in method.updates()]
         batches = BatchSource(source, seed=0, device=fabric.device)
         with Log(folder / "log.jsonl", 0, write=True) as log, Steps("ours", total) as bar:
             for step in range(total):
