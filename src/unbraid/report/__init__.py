@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from unbraid.report.draw.figures import grid, reconstruction_picture, traversal_picture, write_figures
+from unbraid.report.draw.figures import grid, reconstruction_picture, traversal_picture
 from unbraid.report.page import write_report
+from unbraid.report.picture_files import write_figures
 from unbraid.report.sections.comparison import write_comparison
 
 __all__ = [

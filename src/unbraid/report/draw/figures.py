@@ -17,9 +17,6 @@ from unbraid.errors import InputError
 from unbraid.metrics import latent_names
 from unbraid.report.draw import words
 from unbraid.report.draw.order import by_information
-from unbraid.report.read.content import RunFiles
-from unbraid.report.read.directory import read_run
-from unbraid.util.files import write_bytes
 
 Array = NDArray[Any]
 INK, FAINT, PAPER = (28, 29, 31), (118, 122, 130), (255, 255, 255)
@@ -138,54 +135,6 @@ def traversal_picture(
             gaps.append(pad * scale)
         gaps[-1] = 5 * pad * scale
     return _stack(strips, labels, gaps, size=11 * scale)
-
-
-def write_figures(run_directory: Path, out: Path | None = None, latents: int = 6) -> list[Path]:
-    """Write `reconstructions.png` and `traversals.png` of a run of images.
-
-    Args:
-        run_directory: what `fit` wrote, with pictures.npz.
-        out: the folder to write to; `figures` in the run directory if left out.
-        latents: how many latents to show, most informative first.
-
-    Returns:
-        The files written.
-    """
-    run = read_run(run_directory)
-    if run.pictures is None or not run.pictures.are_images:
-        raise InputError(f"'{run_directory}' holds no pictures of images; figures need pictures.npz of an image run.")
-    home = out or run.directory / "figures"
-    pictures = {"reconstructions.png": _reconstructions(run), "traversals.png": _traversals(run, latents)}
-    written = []
-    for name, picture in pictures.items():
-        if picture is not None:
-            buffer = io.BytesIO()
-            picture.save(buffer, format="PNG", optimize=True)
-            written.append(write_bytes(home / name, buffer.getvalue()))
-    return written
-
-
-def _reconstructions(run: RunFiles) -> Image.Image | None:
-    assert run.pictures is not None
-    originals, made = run.pictures.originals, list(run.pictures.reconstructions.values())
-    if originals is None or not made:
-        return None
-    return reconstruction_picture(originals, made, scale=max(1, 128 // originals.shape[1]))
-
-
-def _traversals(run: RunFiles, latents: int) -> Image.Image | None:
-    assert run.pictures is not None
-    outputs = [array for (moved, _), array in run.pictures.traversals.items() if moved == 1]
-    if not outputs:
-        return None
-    known = run.tables.get(1)
-    return traversal_picture(
-        outputs,
-        names=known.columns if known else None,
-        information=known.information if known else None,
-        latents=latents,
-        scale=max(1, 128 // outputs[0].shape[2]),
-    )
 
 
 def _rgba(images: Array) -> Array:
