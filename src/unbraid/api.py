@@ -42,8 +42,13 @@ class Run(RunDirectory):
     """A run directory with what people do with a trained model: encode, decode, look, score, report.
 
     Example:
-        >>> run = ub.open("runs/sprites-tc")                     # doctest: +SKIP
-        >>> run.encode("new/").to_pandas()                       # doctest: +SKIP
+        >>> import tempfile
+        >>> from unbraid.data import load
+        >>> traces = load("pendulum", n=40)
+        >>> vae = methods.VAE(likelihood="gaussian", latents=3, width=0.05)
+        >>> run = fit(traces, vae, steps=2, out=f"{tempfile.mkdtemp()}/run", show=False)
+        >>> run.encode(show=False).codes.shape, run.reconstruct(traces)[-1].shape
+        ((40, 3), (40, 100))
     """
 
     def encode(
@@ -224,6 +229,16 @@ def fit(
         machine: where to compute.
         show: whether to show progress.
         command: the command that asked for it, for the record.
+
+    Returns:
+        The run: its directory, and what people do with a trained model.
+
+    Example:
+        >>> import tempfile
+        >>> run = fit("pendulum", methods.VAE(likelihood="gaussian", width=0.05), steps=1,
+        ...           out=f"{tempfile.mkdtemp()}/run", show=False)
+        >>> [config.title for config, _ in run.plan.stages]
+        ['VAE']
     """
     if not isinstance(data, FactorData):
         data = load_data(data)
@@ -244,6 +259,16 @@ def open(
     *,
     device: str | torch.device | None = None,
 ) -> Run:
-    """Open a run directory, see `Run.open`; or a shared run at `https://…` or `hf://organisation/name`."""
+    """Open a run directory; or a shared run at `https://…` or `hf://organisation/name`.
+
+    Args:
+        folder: the run directory, or where it is shared.
+        data: its data set, where that did not come from `load`.
+        more: methods of your own that it was trained with.
+        device: where to compute; left out, a GPU if there is one.
+
+    Returns:
+        The run, ready to encode, decode and report, with its training data or without.
+    """
     place = sharing.fetch_run(str(folder)) if sharing.is_address(folder) else folder
     return Run.open(place, data, more, device=device)
