@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from unbraid.metrics import MetricKey
-from unbraid.metrics.keys import label_use
 
 
 @pytest.mark.parametrize(
@@ -42,4 +41,5 @@ def test_older_names_are_read_as_the_newer_ones() -> None:
     ],
 )
 def test_which_scores_read_labels(name: str, use: tuple[str, bool]) -> None:
-    assert label_use(name) == use
+    key = MetricKey.parse(name)
+    assert (str(key.plain), key.reads_labels) == use

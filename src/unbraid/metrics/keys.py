@@ -69,9 +69,3 @@ class MetricKey:
     def reads_labels(self) -> bool:
         """Whether labels were read for the score, if the run's encoder can read them at all."""
         return self.labels and self.metric not in READ_NONE
-
-
-def label_use(name: str) -> tuple[str, bool]:
-    """Of an entry of metrics.json whose encoder can read labels: the metric, and whether labels were read for it."""
-    key = MetricKey.parse(name)
-    return str(key.plain), key.reads_labels
