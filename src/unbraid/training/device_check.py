@@ -68,7 +68,7 @@ class OnMeta(TorchDispatchMode):
     def __init__(self, *models: nn.Module, results: bool = False) -> None:
         super().__init__()
         self.results = results
-        self.values = WeakTensorKeyDictionary()
+        self.values = WeakTensorKeyDictionary()  # type: ignore[no-untyped-call]
         for model in models:
             kept = {name: buffer.detach().clone() for name, buffer in model.named_buffers()}
             model.to(META)
@@ -83,25 +83,30 @@ class OnMeta(TorchDispatchMode):
         inputs = [value for value in tree_flatten((args, kwargs))[0] if isinstance(value, Tensor)]
         changes = function._schema.is_mutable
         if inputs and not changes and all(tensor in self.values for tensor in inputs):
-            valued = tree_map(lambda value: self.values[value] if isinstance(value, Tensor) else value, (args, kwargs))
-            there = valued[1].get("device")
-            found = function(*valued[0], **(valued[1] | ({"device": "cpu"} if there is not None else {})))
-            return tree_map(self._moved, found) if there is None or torch.device(there) == META else found
-        if self.results and function is torch.ops.aten._to_copy.default and inputs[0].device == META:
-            target = kwargs.get("device")
-            if target is not None and torch.device(target).type == "cpu":
-                return torch.zeros(inputs[0].shape, dtype=kwargs.get("dtype") or inputs[0].dtype)
+            return self._with_values(function, args, kwargs)
         if changes:
             for tensor in inputs:
                 self.values.pop(tensor, None)
-        return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except NotImplementedError as error:
+            if self.results and "copy out of meta" in str(error):
+                return torch.zeros(inputs[0].shape, dtype=inputs[0].dtype)
+            raise
 
-    def _moved(self, value: Any) -> Any:
-        """A value's place on `meta`, which remembers it; plain numbers stay as they are."""
-        if not isinstance(value, Tensor):
-            return value
-        place = torch.empty_like(value, device=META)
-        self.values[place] = value
+    def _with_values(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The operation on `meta` and on values; where only values can tell the result, what they tell."""
+        by_value, options = tree_map(lambda one: self.values[one] if isinstance(one, Tensor) else one, (args, kwargs))
+        known = function(*by_value, **(options | ({"device": "cpu"} if "device" in options else {})))
+        if torch.device(options.get("device") or META) != META:
+            return known
+        try:
+            place = function(*args, **kwargs)
+        except (NotImplementedError, RuntimeError):  # a shape or a number that only values can tell
+            place = tree_map(lambda one: torch.empty_like(one, device=META) if isinstance(one, Tensor) else one, known)
+        for there, value in zip(tree_flatten(place)[0], tree_flatten(known)[0], strict=True):
+            if isinstance(there, Tensor):
+                self.values[there] = value
         return place
 
 
