@@ -66,9 +66,9 @@ class OnMeta(TorchDispatchMode):
     """
 
     def __init__(self, *models: nn.Module, results: bool = False) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.results = results
-        self.values = WeakTensorKeyDictionary()  # type: ignore[no-untyped-call]
+        self.values = WeakTensorKeyDictionary()
         for model in models:
             kept = {name: buffer.detach().clone() for name, buffer in model.named_buffers()}
             model.to(META)

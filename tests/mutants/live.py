@@ -1,0 +1,106 @@
+"""A mutant put into the running program: its code and its values take the place of the original's.
+
+So the interpreter, torch and the tests are loaded once, and a mutant costs a fork and the tests that it needs.
+"""
+
+from __future__ import annotations
+
+import ast
+import gc
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from .operators import Mutant
+
+Place = tuple[str, int, int]  # qualified name, first line, which of that name and line
+
+
+def functions_of(path: Path) -> list[FunctionType]:
+    """Every live function that was made from a file, decorated or not."""
+    name = str(path)
+    return [one for one in gc.get_objects() if isinstance(one, FunctionType) and one.__code__.co_filename == name]
+
+
+def codes_in(code: CodeType) -> dict[Place, CodeType]:
+    """The code of every function of a module, by its place."""
+    found: dict[Place, CodeType] = {}
+    for inner in _walk(code):
+        number = 0
+        while (inner.co_qualname, inner.co_firstlineno, number) in found:
+            number += 1
+        found[inner.co_qualname, inner.co_firstlineno, number] = inner
+    return found
+
+
+def _walk(code: CodeType) -> Iterator[CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from _walk(constant)
+
+
+def put_in(mutant: Mutant, path: Path) -> None:
+    """Make the mutant part of this process. There is no way back: do it in a fork."""
+    source = path.read_text(encoding="utf-8")
+    if mutant.function:
+        before, after = (codes_in(compile(text, str(path), "exec")) for text in (source, mutant.applied(source)))
+        changed = 0
+        for function in functions_of(path):
+            places = [place for place, code in before.items() if code == function.__code__]
+            if len(places) == 1 and places[0] in after:
+                function.__code__ = after[places[0]]
+                changed += 1
+        if not changed:
+            raise LookupError(f"no live function for {mutant}")
+    else:
+        set_value(mutant, path, ast.literal_eval(mutant.old), ast.literal_eval(mutant.new))
+
+
+def set_value(mutant: Mutant, path: Path, old: object, new: object) -> None:
+    """Change a constant, an option's default or an argument's default, wherever it was taken to."""
+    if mutant.target.endswith(")"):
+        name, argument = mutant.target[:-1].split("(")
+        for function in functions_of(path):
+            if function.__qualname__ == name:
+                _set_default(function, argument, new)
+        return
+    owner, _, name = mutant.target.rpartition(".")
+    module = next(m for m in list(sys.modules.values()) if getattr(m, "__file__", None) == str(path))
+    if not owner:
+        for other in list(sys.modules.values()):
+            if isinstance(other, ModuleType) and other.__name__.startswith("unbraid") and vars(other).get(name) == old:
+                setattr(other, name, new)
+        return
+    value: Any = module
+    for part in owner.split("."):
+        value = getattr(value, part)
+    for kind in (value, *_below(value)):
+        if name in vars(kind):
+            setattr(kind, name, new)
+        start = vars(kind).get("__init__")
+        if isinstance(start, FunctionType) and start.__code__.co_filename == "<string>":
+            _set_default(start, name, new, only=old)
+
+
+def _below(kind: type) -> Iterator[type]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from _below(one)
+
+
+def _set_default(function: FunctionType, argument: str, new: object, only: object = ...) -> None:
+    if argument in (function.__kwdefaults__ or {}):
+        if only is ... or function.__kwdefaults__[argument] == only:
+            function.__kwdefaults__[argument] = new
+        return
+    defaults = list(function.__defaults__ or ())
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    first = len(names) - len(defaults)
+    if argument in names[first:]:
+        place = names.index(argument) - first
+        if only is ... or defaults[place] == only:
+            defaults[place] = new
+            function.__defaults__ = tuple(defaults)
