@@ -1,6 +1,6 @@
 """Mutation testing: `make mutants`, and `make mutants-sample` for a fixed few.
 
-    python -m mutants [--rooms ops nets …] [--files ops/gaussian.py …] [--per-file 40] [--jobs 2] [--sample 30] [--report]
+python -m mutants [--rooms ops nets …] [--files ops/gaussian.py …] [--per-file 40] [--jobs 2] [--sample 30] [--report]
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 
 from .operators import Mutant, chosen, mutants_of
@@ -24,12 +25,33 @@ ROOMS = {
     "nets": ("nets",),
     "measures": tuple(
         f"evaluation/{name}.py"
-        for name in ("conditioning", "identity", "identifiability", "classes", "class_priors", "downstream")
-    ) + ("evaluation/reconstruction.py", "evaluation/inception.py", "evaluation/lpips.py", "evaluation/table.py"),
+        for name in (
+            "conditioning", "identity", "identifiability", "classes", "class_priors", "downstream", "reconstruction",
+            "inception", "lpips", "table",
+        )
+    ),
 }  # fmt: skip
 # Lists, records and words: nothing is computed there.
-LEFT_OUT = ("metrics/record.py", "metrics/keys.py", "metrics/load.py", "metrics/_shared/examples.py", "methods/recipes.py")
-TESTS = ("ops", "nets", "methods", "metrics", "evaluation", "training")
+LEFT_OUT = (
+    "metrics/record.py",
+    "metrics/keys.py",
+    "metrics/load.py",
+    "metrics/_shared/examples.py",
+    "methods/recipes.py",
+)
+# Where tests are looked for, the room's own first.
+TESTS = {
+    "ops": ("tests/ops", "src/unbraid/ops", "tests/methods", "tests/nets"),
+    "methods": (
+        "tests/methods",
+        "src/unbraid/methods",
+        "tests/training/test_training_means.py",
+        "tests/training/test_method_contract.py",
+    ),
+    "metrics": ("tests/metrics", "src/unbraid/metrics"),
+    "nets": ("tests/nets", "src/unbraid/nets", "tests/methods"),
+    "measures": ("tests/evaluation", "tests/nets/test_inception.py"),
+}
 SAMPLE_TESTS = ("tests/ops", "tests/nets/test_forward_by_hand.py", "tests/metrics/test_by_hand.py", "tests/methods")
 MOST_SECONDS = 30.0  # of tests that a mutant is given; those of its own room first, then the others, fast ones first
 CACHE = ROOT / ".mutants"
@@ -39,7 +61,11 @@ def files_of(rooms: list[str], only: list[str]) -> dict[str, list[str]]:
     """The files of each room, relative to the package."""
     found: dict[str, list[str]] = {}
     for room in rooms:
-        paths = [path for part in ROOMS[room] for path in sorted((SOURCE / part).rglob("*.py") if not part.endswith(".py") else [SOURCE / part])]
+        paths = [
+            path
+            for part in ROOMS[room]
+            for path in sorted((SOURCE / part).rglob("*.py") if not part.endswith(".py") else [SOURCE / part])
+        ]
         names = [str(path.relative_to(SOURCE)) for path in paths]
         found[room] = [name for name in names if name not in LEFT_OUT and (not only or name in only)]
     return found
@@ -57,17 +83,22 @@ class Coverage:
             file = name.split("::")[0]
             digests.setdefault(file, digest_of(ROOT / file))
         self.digests = digests
-        current = {e["test"]: e for e in kept if e["test"] in session.items and e.get("digest") == digests[e["test"].split("::")[0]]}
+        current = {
+            e["test"]: e
+            for e in kept
+            if e["test"] in session.items and e.get("digest") == digests[e["test"].split("::")[0]]
+        }
         missing = [name for name in session.items if name not in current]
         if missing:
             print(f"watching {len(missing)} tests", flush=True)
             raw = folder / "watched.jsonl"
             raw.unlink(missing_ok=True)
-            in_fork(lambda: session.watch(missing, raw) or 0, 3600, wall=7200)
+            in_fork(lambda: session.watch(missing, raw), quiet=True)
             for line in raw.read_text().splitlines():
                 entry = json.loads(line)
                 current[entry["test"]] = entry | {"digest": digests[entry["test"].split("::")[0]]}
-            self.path.write_text("".join(json.dumps(e) + "\n" for e in current.values()))
+            others = [e for e in kept if e["test"] not in session.items]
+            self.path.write_text("".join(json.dumps(e) + "\n" for e in (*current.values(), *others)))
         self.failing = sorted(e["test"] for e in current.values() if e["failed"])
         self.seconds = {e["test"]: e["seconds"] for e in current.values()}
         self.by_function: dict[str, list[str]] = defaultdict(list)
@@ -82,10 +113,12 @@ class Coverage:
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests that enter a mutant's function: its room's first, and of these the fast ones."""
         name = mutant.function or (mutant.target.split("(")[0] if mutant.target.endswith(")") else "")
-        found = self.by_function[f"{mutant.file}:{name}"] if name else self.by_file[mutant.file]
+        of_values = [test for test in self.seconds if "/test_defaults" in test or "/test_options" in test]
+        found = self.by_function[f"{mutant.file}:{name}"] if name else [*self.by_file[mutant.file], *of_values]
         room = mutant.file.split("/")[0]
         ordered = sorted(found, key=lambda test: (f"/{room}/" not in test, self.seconds[test]))
-        taken, total = [], 0.0
+        taken: list[str] = []
+        total = 0.0
         for test in ordered:
             total += self.seconds[test]
             if total > MOST_SECONDS and taken:
@@ -94,7 +127,7 @@ class Coverage:
         return taken
 
 
-def run(session: Session, options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace, session: Session) -> None:
     """Try every mutant that was asked for and has no current result."""
     CACHE.mkdir(exist_ok=True)
     (CACHE / ".gitignore").write_text("*\n")
@@ -174,8 +207,12 @@ def main() -> int:
     parser.add_argument("--report", action="store_true", help="only print the score of the results that are there")
     options = parser.parse_args()
     if not options.report:
-        paths = SAMPLE_TESTS if options.sample else [*(f"tests/{name}" for name in TESTS), *(f"src/unbraid/{n}" for n in ("ops", "nets", "methods", "metrics"))]
-        with_session(list(paths), lambda session: run(session, options))
+        rooms = options.rooms
+        for part in [rooms] if options.sample else [[room] for room in rooms]:
+            options.rooms = part
+            paths = SAMPLE_TESTS if options.sample else TESTS[part[0]]
+            in_fork(partial(with_session, list(paths), partial(run, options)))
+        options.rooms = rooms
     return print_scores(planned(options), read_results(), files_of(options.rooms, options.files), known_survivors())
 
 

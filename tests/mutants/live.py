@@ -18,10 +18,20 @@ from .operators import Mutant
 Place = tuple[str, int, int]  # qualified name, first line, which of that name and line
 
 
+_LIVE: dict[str, list[FunctionType]] = {}
+
+
+def find_functions() -> None:
+    """Look for all live functions once, before anything is forked; their memory is then left alone by the collector."""
+    for one in gc.get_objects():
+        if type(one) is FunctionType:  # asking for its class would wake lazy modules
+            _LIVE.setdefault(one.__code__.co_filename, []).append(one)
+    gc.freeze()
+
+
 def functions_of(path: Path) -> list[FunctionType]:
     """Every live function that was made from a file, decorated or not."""
-    name = str(path)
-    return [one for one in gc.get_objects() if isinstance(one, FunctionType) and one.__code__.co_filename == name]
+    return _LIVE.get(str(path), [])
 
 
 def codes_in(code: CodeType) -> dict[Place, CodeType]:
@@ -73,6 +83,8 @@ def set_value(mutant: Mutant, path: Path, old: object, new: object) -> None:
         for other in list(sys.modules.values()):
             if isinstance(other, ModuleType) and other.__name__.startswith("unbraid") and vars(other).get(name) == old:
                 setattr(other, name, new)
+                for function, argument in _defaults_called(name, Path(str(other.__file__))):
+                    _set_default(function, argument, new)
         return
     value: Any = module
     for part in owner.split("."):
@@ -85,16 +97,29 @@ def set_value(mutant: Mutant, path: Path, old: object, new: object) -> None:
             _set_default(start, name, new, only=old)
 
 
+def _defaults_called(name: str, path: Path) -> Iterator[tuple[FunctionType, str]]:
+    """The arguments in a file whose default is the constant of this name, with their functions."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            pairs = [*zip(node.args.args[::-1], node.args.defaults[::-1], strict=False)]
+            pairs += [(a, d) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d is not None]
+            for argument, default in pairs:
+                if isinstance(default, ast.Name) and default.id == name:
+                    yield from ((f, argument.arg) for f in functions_of(path) if f.__name__ == node.name)
+
+
 def _below(kind: type) -> Iterator[type]:
-    for one in kind.__subclasses__():
+    below: list[type] = kind.__subclasses__()
+    for one in below:
         yield one
         yield from _below(one)
 
 
 def _set_default(function: FunctionType, argument: str, new: object, only: object = ...) -> None:
-    if argument in (function.__kwdefaults__ or {}):
-        if only is ... or function.__kwdefaults__[argument] == only:
-            function.__kwdefaults__[argument] = new
+    named = function.__kwdefaults__ or {}
+    if argument in named:
+        if only is ... or named[argument] == only:
+            named[argument] = new
         return
     defaults = list(function.__defaults__ or ())
     names = function.__code__.co_varnames[: function.__code__.co_argcount]

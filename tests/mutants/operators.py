@@ -35,6 +35,15 @@ DROPPED = {
     "nan_to_num", "softmax", "log_softmax", "flip", "neg", "log1p", "expm1", "floor", "round", "cumsum", "relu",
     "normalize", "requires_grad_", "eval", "sort", "nanmean", "triu", "tril",
 }  # fmt: skip
+UNTURNED = (
+    "option",
+    "isinstance",
+    "getattr",
+    "max",
+    "min",
+    "maximum",
+    "minimum",
+)  # no other order, or none that counts
 SILENT = ("_log", "warnings", "bar", "progress", "logging")  # calls on these are not behaviour
 
 
@@ -86,6 +95,7 @@ class _Maker:
             self.starts.append(self.starts[-1] + len(line))
         self.encoded = source.splitlines()
         self.function, self.digest, self.base, self.target = "", "", 0, ""
+        self.even: set[int] = set()  # differences whose sign is lost
 
     def offset(self, line: int, column: int) -> int:
         """Where a node begins, in characters (Python counts bytes)."""
@@ -111,6 +121,7 @@ class _Maker:
     # What stands outside functions: constants, defaults of options and of arguments.
 
     def module(self, tree: ast.Module) -> None:
+        self.even = {id(inner) for node in ast.walk(tree) for inner in squared(node) if isinstance(inner, ast.BinOp)}
         for node in tree.body:
             self.definition(node, "")
 
@@ -124,10 +135,19 @@ class _Maker:
         elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             name = node.targets[0] if isinstance(node, ast.Assign) else node.target
             value = node.value
-            if isinstance(value, ast.Call) and getattr(value.func, "id", "") in ("option", "later_option") and value.args:
+            if (
+                isinstance(value, ast.Call)
+                and getattr(value.func, "id", "") in ("option", "later_option")
+                and value.args
+            ):
                 value = value.args[0]
             if isinstance(name, ast.Name) and is_number(value):
-                self.function, self.target, self.digest, self.base = "", owner + name.id, owner + name.id, self.span(node)[0]
+                self.function, self.target, self.digest, self.base = (
+                    "",
+                    owner + name.id,
+                    owner + name.id,
+                    self.span(node)[0],
+                )
                 self.number(value)
 
     def in_function(self, node: ast.FunctionDef, owner: str) -> None:
@@ -154,11 +174,11 @@ class _Maker:
         if isinstance(node, ast.Raise | ast.Assert | ast.Import | ast.ImportFrom):
             return
         if isinstance(node, ast.FunctionDef):
-            for part in node.body[1:] if ast.get_docstring(node) is not None else node.body:
-                self.statement(part)
+            for inner in node.body[1:] if ast.get_docstring(node) is not None else node.body:
+                self.statement(inner)
             return
         if isinstance(node, ast.Expr):
-            if silent(node.value) or isinstance(node.value, ast.Constant):
+            if silent(node.value) or isinstance(node.value, ast.Constant) or is_super(node.value):
                 return
             if isinstance(node.value, ast.Call):
                 self.add("left out", node, "pass")
@@ -169,8 +189,9 @@ class _Maker:
                 sign = {ast.Add: "+=", ast.Sub: "-=", ast.Mult: "*=", ast.Div: "/="}.get(type(node.op))
                 if sign:
                     self.add("operator", node, old.replace(sign, f"{SWAPPED[type(node.op)]}=", 1))
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            if node.targets[0].id in {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)}:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            used = {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)}
+            if node.targets[0].id in used:
                 self.add("left out", node, "pass")
         if isinstance(node, ast.If) and not only_raises(node):
             for value in ("True", "False"):
@@ -186,8 +207,8 @@ class _Maker:
                 if not silent(part.context_expr):
                     self.expression(part.context_expr)
             elif isinstance(part, ast.ExceptHandler):
-                for inner in part.body:
-                    self.statement(inner)
+                for handled in part.body:
+                    self.statement(handled)
 
     def swap_weights(self, node: ast.stmt) -> None:
         """One factor of a sum's products in place of another: α for γ."""
@@ -224,8 +245,8 @@ class _Maker:
                 return
             self.call(node)
         elif isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp):
-            for part in node.generators:
-                for test in part.ifs:
+            for loop in node.generators:
+                for test in loop.ifs:
                     self.add("condition", test, "True")
         if isinstance(node, ast.JoinedStr):
             return
@@ -248,7 +269,7 @@ class _Maker:
             self.add("term left out", node, f"({left})")
             if not isinstance(node.op, ast.Div):
                 self.add("term left out", node, f"({right})")
-        if isinstance(node.op, ast.Sub | ast.Div | ast.Pow):
+        if isinstance(node.op, ast.Sub | ast.Div | ast.Pow) and id(node) not in self.even:
             sign = {ast.Sub: "-", ast.Div: "/", ast.Pow: "**"}[type(node.op)]
             self.add("turned", node, f"({sides[1]} {sign} {sides[0]})")
 
@@ -283,7 +304,7 @@ class _Maker:
                 self.add("left out", node, f"({self.text(node.args[0])})")
         if plain and len(node.args) >= 2:
             texts = [self.text(argument) for argument in node.args]
-            if not is_text(node.args[0]) and not is_text(node.args[1]) and name not in ("option", "isinstance", "getattr"):
+            if not is_text(node.args[0]) and not is_text(node.args[1]) and name not in UNTURNED:
                 start, end = self.span(node.args[0])[0], self.span(node.args[1])[1]
                 between = self.source[self.span(node.args[0])[1] : self.span(node.args[1])[0]]
                 turned = texts[1] + between + texts[0]
@@ -317,6 +338,15 @@ def is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
+def squared(node: ast.AST) -> list[ast.expr]:
+    """What a node takes the square or the size of."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and ast.unparse(node.right) == "2":
+        return [node.left]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("square", "abs"):
+        return [*node.args, node.func.value]
+    return []
+
+
 def root(node: ast.expr) -> str:
     """The first name of a chain of attributes."""
     while isinstance(node, ast.Attribute):
@@ -326,7 +356,14 @@ def root(node: ast.expr) -> str:
 
 def silent(node: ast.expr) -> bool:
     """Whether a call logs, warns or shows progress."""
-    return isinstance(node, ast.Call) and (root(node.func) in SILENT or getattr(node.func, "id", "") in ("Steps", "progress"))
+    return isinstance(node, ast.Call) and (
+        root(node.func) in SILENT or getattr(node.func, "id", "") in ("Steps", "progress")
+    )
+
+
+def is_super(node: ast.expr) -> bool:
+    """Whether a call is `super().__init__(…)`: without it a class does not come to life at all."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "super().__init__"
 
 
 def only_raises(node: ast.If) -> bool:

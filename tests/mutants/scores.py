@@ -23,7 +23,10 @@ def plain(mutant: object) -> str:
 
 
 def print_scores(
-    mutants: Sequence[Mutant], results: Mapping[str, Mapping[str, str]], rooms: Mapping[str, Sequence[str]], known: set[str]
+    mutants: Sequence[Mutant],
+    results: Mapping[str, Mapping[str, str]],
+    rooms: Mapping[str, Sequence[str]],
+    known: set[str],
 ) -> int:
     """Print the table of the page; 1 if a mutant survived that the page does not explain."""
     unexplained = 0

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 
-from .live import put_in
+from .live import find_functions, put_in
 from .operators import Mutant
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,18 +74,20 @@ def place_of(code: CodeType) -> str:
     return f"{Path(code.co_filename).relative_to(SOURCE)}:{function}"
 
 
-def in_fork(do: Callable[[], int], seconds: float, wall: float) -> int:
+def in_fork(do: Callable[[], int | None], seconds: float = 7200, wall: float = 72000, quiet: bool = False) -> int:
     """The exit code of `do` in a child that may use so many seconds of a processor; negative if it was killed."""
     child = os.fork()
     if child == 0:
         try:
-            quiet = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(quiet, 1)
-            os.dup2(quiet, 2)
+            if quiet:
+                nothing = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nothing, 1)
+                os.dup2(nothing, 2)
             resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
-            resource.setrlimit(resource.RLIMIT_DATA, (6 * GIGABYTE, 6 * GIGABYTE))
-            code = do()
+            resource.setrlimit(resource.RLIMIT_DATA, (6 * GIGABYTE, 6 * GIGABYTE))  # some mutants ask for all there is
+            code = do() or PASSED
         except BaseException:
+            traceback.print_exc()
             code = FAILED
         os._exit(code)
     ends = time.monotonic() + wall
@@ -119,7 +121,7 @@ def try_mutant(session: Session, mutant: Mutant, tests: Sequence[str], estimate:
         return FAILED if killer else PASSED
 
     seconds = 4 * estimate + 10
-    code = in_fork(child, seconds, wall=10 * seconds)
+    code = in_fork(child, seconds, wall=10 * seconds, quiet=True)
     if code == PASSED:
         return "survived", ""
     if code == BROKEN:
@@ -134,11 +136,24 @@ def with_session(paths: Sequence[str], do: Callable[[Session], None]) -> None:
         def pytest_runtestloop(self, session: pytest.Session) -> bool:
             for module in modules():
                 importlib.import_module(module)
+            find_functions()
             do(Session(session.items))
             return True
 
     os.chdir(ROOT)
-    options = ["-q", "-s", "--no-header", "--no-summary", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
+    options = [
+        "-q",
+        "-s",
+        "--no-header",
+        "--no-summary",
+        "--tb=no",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:randomly",
+    ]
     pytest.main([*options, *paths], plugins=[Plugin()])
 
 
