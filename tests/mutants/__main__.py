@@ -17,6 +17,7 @@ from pathlib import Path
 from .operators import Mutant, chosen, mutants_of
 from .scores import known_survivors, print_scores
 from .session import ROOT, SOURCE, Session, digest_of, in_fork, try_mutant, with_session
+from .wrong_equations import wrong_mutants
 
 ROOMS = {
     "ops": ("ops",),
@@ -46,13 +47,17 @@ TESTS = {
         "tests/methods",
         "src/unbraid/methods",
         "tests/training/test_training_means.py",
-        "tests/training/test_method_contract.py",
+        "tests/training/test_method_contract.py::test_method_keeps_the_contract",
     ),
     "metrics": ("tests/metrics", "src/unbraid/metrics"),
     "nets": ("tests/nets", "src/unbraid/nets", "tests/methods"),
     "measures": ("tests/evaluation", "tests/nets/test_inception.py"),
 }
-SAMPLE_TESTS = ("tests/ops", "tests/nets/test_forward_by_hand.py", "tests/metrics/test_by_hand.py", "tests/methods")
+# For the sample: tests that take milliseconds.
+SAMPLE_TESTS = (
+    "tests/ops", "tests/nets/test_forward_by_hand.py", "tests/metrics/test_by_hand.py", "tests/metrics/test_theory.py",
+    *(f"tests/methods/test_loss_{name}.py" for name in ("vae", "total_correlation", "labelled", "parted_vae")),
+)  # fmt: skip
 MOST_SECONDS = 30.0  # of tests that a mutant is given; those of its own room first, then the others, fast ones first
 CACHE = ROOT / ".mutants"
 
@@ -135,6 +140,9 @@ def run(options: argparse.Namespace, session: Session) -> None:
     if coverage.failing:
         print("these tests fail on the program as it is, and are left out:", *coverage.failing, sep="\n  ")
     mutants = planned(options)
+    if options.sample:
+        mutants = chosen([mutant for mutant in mutants if mutant.function and coverage.tests(mutant)], options.sample)
+        (CACHE / "sample.json").write_text(json.dumps([mutant.key for mutant in mutants]))
     for number in range(options.jobs):
         if options.jobs == 1 or os.fork() == 0:
             work(session, coverage, mutants[number :: options.jobs], CACHE / f"note-{number}", options)
@@ -147,13 +155,11 @@ def run(options: argparse.Namespace, session: Session) -> None:
 
 def planned(options: argparse.Namespace) -> list[Mutant]:
     """The mutants that were asked for."""
-    per_file = {
-        name: chosen(mutants_of(name, (SOURCE / name).read_text(encoding="utf-8")), options.per_file)
-        for names in files_of(options.rooms, options.files).values()
-        for name in names
-    }
-    everything = [mutant for mutants in per_file.values() for mutant in mutants]
-    return chosen(everything, options.sample) if options.sample else everything
+    names = [name for names in files_of(options.rooms, options.files).values() for name in names]
+    sources = {name: (SOURCE / name).read_text(encoding="utf-8") for name in names}
+    if options.wrong:
+        return wrong_mutants(sources)
+    return [one for name, source in sources.items() for one in chosen(mutants_of(name, source), options.per_file)]
 
 
 def work(session: Session, coverage: Coverage, mutants: list[Mutant], note: Path, options: argparse.Namespace) -> None:
@@ -204,6 +210,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--sample", type=int, default=0, help="so many of all mutants, always the same")
     parser.add_argument("--again", action="store_true", help="try those that have a result too")
+    parser.add_argument("--wrong", action="store_true", help="the list of wrong equations in place of operators'")
     parser.add_argument("--report", action="store_true", help="only print the score of the results that are there")
     options = parser.parse_args()
     if not options.report:
@@ -213,7 +220,11 @@ def main() -> int:
             paths = SAMPLE_TESTS if options.sample else TESTS[part[0]]
             in_fork(partial(with_session, list(paths), partial(run, options)))
         options.rooms = rooms
-    return print_scores(planned(options), read_results(), files_of(options.rooms, options.files), known_survivors())
+    mutants = planned(options)
+    if options.sample:
+        keys = set(json.loads((CACHE / "sample.json").read_text()))
+        mutants = [mutant for mutant in mutants if mutant.key in keys]
+    return print_scores(mutants, read_results(), files_of(options.rooms, options.files), known_survivors())
 
 
 if __name__ == "__main__":

@@ -52,14 +52,25 @@ def _walk(code: CodeType) -> Iterator[CodeType]:
             yield from _walk(constant)
 
 
+def compiled(source: str, path: Path) -> CodeType:
+    """The code of a module's text."""
+    return compile(source, str(path), "exec", dont_inherit=True)
+
+
+def is_same(a: CodeType, b: CodeType) -> bool:
+    """Whether two codes are of one function; what the interpreter has learned from running one does not count."""
+    return (a.co_qualname, a.co_firstlineno, a.co_code) == (b.co_qualname, b.co_firstlineno, b.co_code)
+
+
 def put_in(mutant: Mutant, path: Path) -> None:
     """Make the mutant part of this process. There is no way back: do it in a fork."""
     source = path.read_text(encoding="utf-8")
     if mutant.function:
-        before, after = (codes_in(compile(text, str(path), "exec")) for text in (source, mutant.applied(source)))
+        before, after = (codes_in(compiled(text, path)) for text in (source, mutant.applied(source)))
         changed = 0
         for function in functions_of(path):
-            places = [place for place, code in before.items() if code == function.__code__]
+            code = function.__code__
+            places = [place for place, other in before.items() if is_same(code, other)]
             if len(places) == 1 and places[0] in after:
                 function.__code__ = after[places[0]]
                 changed += 1
