@@ -14,7 +14,8 @@ from collections import defaultdict
 from functools import partial
 from pathlib import Path
 
-from .operators import Mutant, chosen, mutants_of
+from .mutant import Mutant, chosen
+from .operators import mutants_of
 from .scores import known_survivors, print_scores
 from .session import ROOT, SOURCE, Session, digest_of, in_fork, try_mutant, with_session
 from .wrong_equations import wrong_mutants

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from .operators import Mutant
+from .mutant import Mutant
 
 Place = tuple[str, int, int]  # qualified name, first line, which of that name and line
 

@@ -8,74 +8,22 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
-SWAPPED = {
-    ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.Pow: "*", ast.FloorDiv: "*", ast.Mod: "*",
-    ast.BitAnd: "|", ast.BitOr: "&",
-}  # fmt: skip
-COMPARED = {
-    ast.Lt: ("<=", ">="), ast.LtE: ("<", ">"), ast.Gt: (">=", "<="), ast.GtE: (">", "<"), ast.Eq: ("!=",),
-    ast.NotEq: ("==",), ast.Is: ("is not",), ast.IsNot: ("is",), ast.In: ("not in",), ast.NotIn: ("in",),
-}  # fmt: skip
-# Functions and methods by their last name: another one that takes the same arguments.
-PAIRS = (
-    ("mean", "sum"), ("max", "min"), ("amax", "amin"), ("argmax", "argmin"), ("zeros", "ones"), ("any", "all"),
-    ("zeros_like", "ones_like"), ("rand", "randn"), ("rand_like", "randn_like"), ("logsumexp", "sum"),
-    ("std", "var"), ("floor", "ceil"), ("maximum", "minimum"), ("clamp_min", "clamp_max"), ("relu", "tanh"),
-    ("ReLU", "Tanh"), ("LeakyReLU", "ReLU"), ("sigmoid", "tanh"), ("Sigmoid", "Tanh"), ("log_softmax", "softmax"),
-    ("logsigmoid", "sigmoid"), ("normal", "uniform"), ("median", "mean"), ("cos", "sin"), ("rsample", "mean_of"),
-)  # fmt: skip
-OTHER = {a: b for pair in PAIRS for a, b in (pair, pair[::-1]) if "mean_of" not in pair}
-OTHER |= {"logsumexp": "sum", "mean": "sum", "sum": "mean", "ReLU": "Tanh", "median": "mean", "tanh": "sigmoid"}
-# Methods that may be left out: x.exp() -> x, torch.exp(x) -> x.
-DROPPED = {
-    "detach", "exp", "log", "sqrt", "square", "abs", "clamp", "clamp_min", "clamp_max", "sigmoid", "softplus", "tanh",
-    "nan_to_num", "softmax", "log_softmax", "flip", "neg", "log1p", "expm1", "floor", "round", "cumsum", "relu",
-    "normalize", "requires_grad_", "eval", "sort", "nanmean", "triu", "tril",
-}  # fmt: skip
-UNTURNED = (
-    "option",
-    "isinstance",
-    "getattr",
-    "max",
-    "min",
-    "maximum",
-    "minimum",
-)  # no other order, or none that counts
-SILENT = ("_log", "warnings", "bar", "progress", "logging")  # calls on these are not behaviour
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One change of a file's text: `old` at `start` becomes `new`."""
-
-    file: str
-    function: str  # its outermost function or method, by qualified name; empty for values of classes and modules
-    kind: str
-    line: int
-    start: int
-    old: str
-    new: str
-    text: str  # digest of the function's source
-    place: int  # where it stands in the function's source
-    target: str = ""  # of a value outside functions: "Class.name", "name", or "function(argument)"
-
-    @property
-    def key(self) -> str:
-        """What identifies it while its function stays as it is, wherever that stands in its file."""
-        parts = (self.file, self.function, self.target, self.kind, str(self.place), self.old, self.new, self.text)
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:20]
-
-    def applied(self, source: str) -> str:
-        """The file's text with the change; lines keep their numbers."""
-        lines = "\n" * (self.old.count("\n") - self.new.count("\n"))
-        return source[: self.start] + self.new + lines + source[self.start + len(self.old) :]
-
-    def __str__(self) -> str:
-        old, new = (" ".join(part.split()) for part in (self.old, self.new))
-        return f"{self.file}:{self.line} {self.function or self.target}: {old} → {new or 'nothing'}"
+from .mutant import Mutant
+from .syntax import (
+    COMPARED,
+    DROPPED,
+    OTHER,
+    SWAPPED,
+    UNTURNED,
+    is_number,
+    is_super,
+    is_text,
+    only_raises,
+    root,
+    silent,
+    squared,
+)
 
 
 def mutants_of(file: str, source: str) -> list[Mutant]:
@@ -324,64 +272,3 @@ class _Maker:
         after = old[end:].lstrip()
         new = old[:start] + (after[1:].lstrip() if after.startswith(",") else after)
         self.add("argument left out", node, new)
-
-
-def is_number(node: ast.expr) -> bool:
-    """Whether a node is a number or a truth value, with a sign or without."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return is_number(node.operand)
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
-
-
-def is_text(node: ast.expr) -> bool:
-    """Whether a node is text."""
-    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-
-
-def squared(node: ast.AST) -> list[ast.expr]:
-    """What a node takes the square or the size of."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and ast.unparse(node.right) == "2":
-        return [node.left]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("square", "abs"):
-        return [*node.args, node.func.value]
-    return []
-
-
-def root(node: ast.expr) -> str:
-    """The first name of a chain of attributes."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def silent(node: ast.expr) -> bool:
-    """Whether a call logs, warns or shows progress."""
-    return isinstance(node, ast.Call) and (
-        root(node.func) in SILENT or getattr(node.func, "id", "") in ("Steps", "progress")
-    )
-
-
-def is_super(node: ast.expr) -> bool:
-    """Whether a call is `super().__init__(…)`: without it a class does not come to life at all."""
-    return isinstance(node, ast.Call) and ast.unparse(node.func) == "super().__init__"
-
-
-def only_raises(node: ast.If) -> bool:
-    """Whether a branch does nothing but refuse: its condition counts, and is turned, not forced."""
-    return all(isinstance(part, ast.Raise) for part in node.body) and not node.orelse
-
-
-def chosen(mutants: list[Mutant], most: int) -> list[Mutant]:
-    """At most so many, as good as drawn by lot, and the same ones every time."""
-    return sorted(sorted(mutants, key=lambda m: m.key)[:most], key=lambda m: m.start)
-
-
-def moved(mutant: Mutant, file: str) -> Mutant:
-    """The mutant under another file name."""
-    return replace(mutant, file=file)
-
-
-def walk(files: dict[str, str]) -> Iterator[Mutant]:
-    """All mutants of some files."""
-    for name, source in files.items():
-        yield from mutants_of(name, source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from .operators import Mutant
+from .mutant import Mutant
 from .session import ROOT
 
 PAGE = ROOT / "docs" / "development.md"

@@ -20,7 +20,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from .live import find_functions, put_in
-from .operators import Mutant
+from .mutant import Mutant
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "unbraid"

@@ -8,7 +8,8 @@ from types import ModuleType
 import pytest
 
 from .live import find_functions, put_in
-from .operators import Mutant, chosen, mutants_of
+from .mutant import Mutant, chosen
+from .operators import mutants_of
 from .scores import known_survivors
 from .session import SOURCE as PACKAGE
 from .wrong_equations import WRONG, wrong_mutants

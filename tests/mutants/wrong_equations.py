@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import hashlib
 
-from .operators import Mutant
+from .mutant import Mutant
 
 WRONG: tuple[tuple[str, str, str], ...] = (
     # Losses of one stage.
