@@ -80,3 +80,28 @@ def test_there_are_as_many_latents_as_asked_for(config) -> None:
     method = built(config, latents=7, **({"width": 0.1} if config in having("width") else {}))
     if hasattr(method, "prior"):
         assert (4, 7) in [tuple(group.mean.shape) for group in method.prior(4).values()]
+
+
+def test_what_is_known_of_controls_is_not_written_with_the_weights() -> None:
+    method = built(methods.Controls, width=0.1)
+    assert all(name.startswith("decoder.") for name in method.state_dict())
+
+
+def test_judges_of_latents_are_two_leaky_layers() -> None:
+    method = built(methods.SupervisedGuidedVAE, width=0.1, latents=5)
+    for nets, inputs in ((method.exciting, 1), (method.inhibiting, 4)):
+        for net, classes in zip(nets, (3, 2), strict=True):
+            kinds = [type(layer) for layer in net]
+            assert kinds == [nn.Linear, nn.LeakyReLU, nn.Linear, nn.LeakyReLU, nn.Linear]
+            sizes = [(layer.in_features, layer.out_features) for layer in net if isinstance(layer, nn.Linear)]
+            assert sizes == [(inputs, 32), (32, 32), (32, classes)]
+            assert {layer.negative_slope for layer in net if isinstance(layer, nn.LeakyReLU)} == {0.2}
+
+
+def test_both_kinds_of_codes_of_the_end_to_end_model_have_their_own_number() -> None:
+    method = built(methods.EndToEnd, width=0.05, latents=3, residual_latents=4)
+    sizes = {"c": (2, 3), "z": (2, 4)}
+    x = torch.rand(2, 1, 16, 16)
+    for groups in (method.encode(x), method.prior(2)):
+        assert {key: tuple(group.mean.shape) for key, group in groups.items()} == sizes
+        assert method.decode({key: group.mean for key, group in groups.items()}).shape == x.shape
