@@ -2,6 +2,7 @@
 
 from unbraid import methods
 from unbraid.core import Adam, MethodConfig
+from unbraid.data.pairs import Pairs
 
 SMALL: tuple[MethodConfig, ...] = (
     methods.VAE(width=0.1, likelihood="gaussian-optimal"),
@@ -16,6 +17,9 @@ SMALL: tuple[MethodConfig, ...] = (
     methods.JointVAE(width=0.1, classes=(3, 2), capacity_steps=3),
     methods.HFVAE(width=0.1, groups=(2, 1), classes=(3,)),
     methods.HFVAE(width=0.1, groups=(2, 2), classes=(), estimator="mss"),
+    methods.AdaGVAE(width=0.1, beta=2.0),
+    methods.AdaMLVAE(width=0.1, pairs=Pairs(kind="same", by="shade")),
+    methods.SlowVAE(width=0.1),
     methods.FullVAE(width=0.1),
     methods.IVAE(width=0.1, encoding="one-hot"),
     methods.IDVAE(width=0.1),

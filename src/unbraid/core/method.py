@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 
 from torch import Tensor, nn
 
+from unbraid.data.pairs import Pairs
 from unbraid.data.spec import DataSpec as DataSpec
 from unbraid.ops.posterior import Posterior as Posterior
 from unbraid.util.schema import later_option, option
@@ -24,6 +25,7 @@ class Batch:
     factors: Tensor  # [b, factor], NaN where the label is missing or withheld
     y: Tensor | None = None  # what the earlier stages make of x, where there are earlier stages
     codes: Tensor | None = None  # [b, code] what y was made from: codes of the stage before, for stages that use them
+    pair: Tensor | None = None  # another observation for each of x, for updates that ask for pairs
 
 
 class Terms:
@@ -91,6 +93,7 @@ class Update:
     batch_size: int
     stream: Stream = "train"
     repeats: int = 1
+    pairs: Pairs | None = None  # how each observation's partner is chosen; None: they have none
 
 
 class Method(nn.Module, ABC):

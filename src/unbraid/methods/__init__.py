@@ -16,6 +16,8 @@ from unbraid.methods.labelled.ivae import IVAE
 from unbraid.methods.labelled.parted_vae import PartedVAE
 from unbraid.methods.labelled.ss_ivae import SSIDVAE, SSIVAE
 from unbraid.methods.labelled.supervised_guided_vae import SupervisedGuidedVAE
+from unbraid.methods.pairs.ada_vae import AdaGVAE, AdaMLVAE
+from unbraid.methods.pairs.slow_vae import SlowVAE
 from unbraid.methods.staged.controls import Controls, MSControls
 from unbraid.methods.staged.end_to_end import EndToEnd
 from unbraid.methods.staged.gaussian_mixture import GaussianMixture
@@ -47,6 +49,9 @@ METHODS: tuple[type[MethodConfig], ...] = (
     GuidedBetaTCVAE,
     InfoGAN,
     FlowBetaTCVAE,
+    AdaGVAE,
+    AdaMLVAE,
+    SlowVAE,
     SupervisedGuidedVAE,
     FullVAE,
     IVAE,
@@ -78,6 +83,8 @@ __all__ = [
     "SSIDVAE",
     "SSIVAE",
     "VAE",
+    "AdaGVAE",
+    "AdaMLVAE",
     "AnnealedVAE",
     "BetaTCVAE",
     "BetaVAE",
@@ -95,6 +102,7 @@ __all__ = [
     "MSControls",
     "MSFlow",
     "PartedVAE",
+    "SlowVAE",
     "SupervisedGuidedVAE",
     "by_name",
     "describe",

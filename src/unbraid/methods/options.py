@@ -10,6 +10,7 @@ from abc import ABC
 from dataclasses import dataclass
 
 from unbraid.core import Adam, DataSpec, MethodConfig
+from unbraid.data.pairs import Pairs
 from unbraid.errors import InputError
 from unbraid.nets.stacks import NetworkName
 from unbraid.ops.likelihood import LIKELIHOODS, Likelihood
@@ -37,6 +38,13 @@ class ObservationOptions(NetworkOptions, ABC):
 
     likelihood: Likelihood = option("bernoulli", LIKELIHOODS)
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model", above=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(MethodConfig, ABC):
+    """Options of the methods that learn from pairs of observations."""
+
+    pairs: Pairs = option(Pairs(), "how the other observation of a pair is chosen")
 
 
 def check_likelihood(name: Likelihood, data: DataSpec) -> None:

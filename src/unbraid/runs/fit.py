@@ -80,7 +80,7 @@ def check_stages(run: RunDirectory, machine: Machine) -> None:
             updates = build_checked(config, source).updates()
         batches = BatchSource(source, seed=run.plan.seed, device=torch.device("cpu"), world=machine.devices)
         for update in updates:
-            batches.batch(update.name, update.stream, update.batch_size, 0)
+            batches.batch(update.name, update.stream, update.batch_size, 0, update.pairs)
 
 
 def build_checked(config: MethodConfig, source: TrainingData) -> Method:

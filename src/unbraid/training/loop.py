@@ -174,7 +174,7 @@ def training_step(
         update = optimizer.update
         for repeat in range(update.repeats):
             draw = step * update.repeats + repeat
-            batch = source.batch(update.name, update.stream, update.batch_size, draw)
+            batch = source.batch(update.name, update.stream, update.batch_size, draw, update.pairs)
             seed_draws(mix(seed, update.name, draw, fabric.global_rank), fabric.device)
             with fabric.autocast():
                 terms = update.loss(batch, step)
