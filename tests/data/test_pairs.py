@@ -108,6 +108,7 @@ def test_pairs_that_cannot_be(pairs: Pairs, words: str) -> None:
 
 
 def test_continuous_factors_are_named() -> None:
-    data = FactorData("x", np.zeros((4, 1), np.float32), np.random.default_rng(0).random((4, 1)), (Factor("angle", 0, "continuous"),))
+    angles, info = np.random.default_rng(0).random((4, 1)), (Factor("angle", 0, "continuous"),)
+    data = FactorData("x", np.zeros((4, 1), np.float32), angles, info)
     with pytest.raises(InputError, match="angle is continuous"):
         Partners(Pairs(), data)

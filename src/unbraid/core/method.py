@@ -68,6 +68,7 @@ class Adam:
     end: float = later_option(1.0, "part of lr that is left at the last step", least=0, most=1)
     schedule: Literal["linear", "cosine"] = later_option("linear", "how lr falls to that: on a line, or as a cosine")
     warmup: int = later_option(0, "first steps, over which lr rises from 0", least=0)
+    decay: float = later_option(0.0, "decay of weights in each step, times lr (AdamW)", least=0)
     clip: float = later_option(0.0, "length to which longer gradients are shortened (0: they are not)", least=0)
 
     def rate(self, progress: float, step: int | None = None) -> float:

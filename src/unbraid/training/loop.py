@@ -53,8 +53,10 @@ class UpdateOptimizer:
         self.update, self.module = update, method
         self.names, self.parameters = named_parameters(method, update)
         settings = update.optimizer
-        self.optimizer = torch.optim.Adam(
-            self.parameters, lr=settings.lr, betas=(settings.beta1, settings.beta2), eps=settings.eps, fused=True
+        betas = (settings.beta1, settings.beta2)
+        # Without decay AdamW is Adam, to the bit.
+        self.optimizer = torch.optim.AdamW(
+            self.parameters, lr=settings.lr, betas=betas, eps=settings.eps, weight_decay=settings.decay, fused=True
         )
         self.stepper = cast(torch.optim.Optimizer, fabric.setup_optimizers(self.optimizer))
 
