@@ -9,6 +9,7 @@ SMALL: tuple[MethodConfig, ...] = (
     methods.BetaVAE(width=0.1, network="conv-bn", likelihood="gaussian"),
     methods.AnnealedVAE(width=0.1, network="mlp", likelihood="laplace", capacity_steps=3),
     methods.BetaTCVAE(width=0.1),
+    methods.BetaVAE(width=0.1, network="additive-2", latents=3),
     methods.BetaTCVAE(width=0.1, estimator="mss", network="conv-celeba"),
     methods.BetaTCVAE(width=0.1, network="broadcast", likelihood="gaussian-optimal", turns=2),
     methods.FactorVAE(width=0.1, critic_units=100),

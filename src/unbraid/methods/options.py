@@ -29,7 +29,11 @@ class NetworkOptions(MethodConfig, ABC):
 class StackOptions(NetworkOptions, ABC):
     """Options of the methods that take one of the papers' encoders and decoders by name."""
 
-    network: NetworkName = option("auto", "conv (for images), conv-bn, conv-celeba, conv-mnist, mlp, conv1d (signals)")
+    network: NetworkName = option(
+        "auto",
+        "conv (for images), conv-bn, conv-celeba, conv-mnist, mlp, conv1d (signals); broadcast (decodes places), "
+        "additive, additive-2 (decode codes one by one, or two by two, and add)",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

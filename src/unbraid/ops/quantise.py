@@ -23,8 +23,11 @@ def nearest(continuous: Tensor, values: Tensor) -> Tensor:
         >>> nearest(torch.tensor([[0.1, 0.9]]), torch.tensor([[-0.5, 0.5], [0.0, 1.0]])).tolist()
         [[0.5, 1.0]]
     """
-    place = (continuous.detach()[:, :, None] - values).abs().argmin(2, keepdim=True)  # [b, latent, 1]
-    return values.expand(len(continuous), -1, -1).gather(2, place)[:, :, 0]
+    near = -(continuous.detach()[:, :, None] - values).abs()  # [b, latent, value]
+    place = near.argmax(2, keepdim=True)
+    # A sum over a mask, not an index: every runtime that a model is exported to knows it.
+    mask = place == torch.arange(values.shape[1], device=values.device)
+    return (mask.to(values.dtype) * values).sum(2)
 
 
 def straight_through(continuous: Tensor, quantised: Tensor) -> Tensor:
@@ -59,7 +62,7 @@ def finite_scalar(continuous: Tensor, levels: int) -> tuple[Tensor, Tensor]:
     """
     bounded = continuous.tanh()
     steps = (levels - 1) / 2
-    return bounded, straight_through(bounded, ((bounded + 1) * steps).round() / steps - 1)
+    return bounded, straight_through(bounded, ((bounded + 1) * steps + 0.5).floor() / steps - 1)
 
 
 @dataclass(frozen=True)
