@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unbraid.cli.console import print_places, print_verdict
-from unbraid.cli.parsers import add_machine, command_parser, machine
+from unbraid.cli.parsers import ListOf, add_machine, command_parser, machine
 
 
 def fit(words: Sequence[str]) -> None:
     """Learn the factors of a data set."""
     parser = command_parser("fit", fit, "unbraid fit DATA --method NAME [NAME …] [--steps N [N …]] [--OPTION VALUE …]")
     parser.add_argument("data", metavar="DATA", help="a built-in name (unbraid data list) or a path")
-    parser.add_argument("--method", nargs="+", required=True, metavar="NAME", help="stages in order (unbraid methods)")
-    parser.add_argument("--steps", nargs="+", type=int, default=[20_000], metavar="N", help="for all stages or each")
+    parser.add_argument(
+        "--method", action=ListOf, required=True, metavar="NAME", help="stages in order (unbraid methods)"
+    )
+    parser.add_argument(
+        "--steps", action=ListOf, item=int, default=[20_000], metavar="N", help="for all stages or each"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of weights, batches and noise (0)")
     parser.add_argument(
         "--recipe",
@@ -24,7 +28,9 @@ def fit(words: Sequence[str]) -> None:
         help="options that are not named: those that learn in minutes (fast) or the paper's",
     )
     parser.add_argument("--labels", metavar="N", help="labels that methods may see: 256, 0.5%%, 'first 256', all")
-    parser.add_argument("--label-factors", nargs="+", metavar="NAME", help="factors whose labels they may see (all)")
+    parser.add_argument(
+        "--label-factors", action=ListOf, metavar="NAME", help="factors whose labels they may see (all)"
+    )
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the run directory (runs/…)")
     add_machine(parser)
     parser.epilog = (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from unbraid.errors import InputError
+from unbraid.util.lists import split_list
 
 if TYPE_CHECKING:
     from unbraid.training.machine import Machine
@@ -18,6 +19,23 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise `InputError` instead of printing the usage and leaving the process."""
         raise InputError(f"{message}; see {self.prog} --help.")
+
+
+class ListOf(argparse.Action):
+    """An option with a list as its value, written `a,b` or `a b`; `item` makes an item of its text."""
+
+    def __init__(self, *names: Any, item: Callable[[str], Any] = str, **options: Any) -> None:
+        super().__init__(*names, nargs="+", **options)
+        self.item = item
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        """Take the words apart and keep the items."""
+        try:
+            setattr(namespace, self.dest, [self.item(text) for text in split_list(values)])
+        except ValueError as error:
+            if isinstance(error, InputError):
+                raise
+            raise argparse.ArgumentError(self, f"invalid {self.item.__name__} value in {values!r}") from None
 
 
 def command_parser(name: str, function: Callable[[Sequence[str]], None], usage: str) -> Parser:
