@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from unbraid.cli.console import print_places, print_verdict
-from unbraid.cli.parsers import ListOf, add_machine, command_parser, machine
+from unbraid.cli.console import print_notes, print_places, print_verdict
+from unbraid.cli.parsers import ListOf, add_data_lists, add_machine, command_parser, data_lists, machine
 
 
 def fit(words: Sequence[str]) -> None:
@@ -31,6 +31,7 @@ def fit(words: Sequence[str]) -> None:
     parser.add_argument(
         "--label-factors", action=ListOf, metavar="NAME", help="factors whose labels they may see (all)"
     )
+    add_data_lists(parser)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the run directory (runs/…)")
     add_machine(parser)
     parser.epilog = (
@@ -52,11 +53,13 @@ def fit(words: Sequence[str]) -> None:
     chosen = [pair for pair in given if not pair[0].startswith("data.")]
     options.configure(stages, chosen, own_options, known.recipe)  # what is misspelt is said before data are loaded
     arguments = options.data_arguments([(name[5:], text) for name, text in given if name.startswith("data.")])
+    arguments |= data_lists(known)
     where = machine(known)
     steps = known.steps[0] if len(known.steps) == 1 else known.steps
     limited = known.labels is not None or known.label_factors is not None
     amount = "all" if known.labels is None else known.labels
     loaded = data.load(known.data, **arguments)
+    print_notes(loaded.notes)
     run = fit_run(
         loaded,
         options.configure(stages, chosen, own_options, known.recipe, Traits.of(loaded)),

@@ -74,6 +74,24 @@ def add_machine(parser: argparse.ArgumentParser, *, precision: str = "32-true") 
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 
+DATA_LISTS = {
+    "factors": "columns, or arrays of an .npz, that are labels",
+    "exclude": "columns of a table to leave out",
+    "log1p": "columns of which to learn from log(1 + value), or all",
+}
+
+
+def add_data_lists(parser: argparse.ArgumentParser) -> None:
+    """Add the lists of names that most tables need: short for `--data.factors` and the like."""
+    for name, about in DATA_LISTS.items():
+        parser.add_argument(f"--{name}", action=ListOf, metavar="NAME", help=about)
+
+
+def data_lists(known: argparse.Namespace) -> dict[str, list[str]]:
+    """Those lists of `add_data_lists` that were given."""
+    return {name: getattr(known, name) for name in DATA_LISTS if getattr(known, name) is not None}
+
+
 def machine(known: argparse.Namespace) -> Machine:
     """Where to compute, as the options of `add_machine` say; sets the number of threads of this process.
 

@@ -28,7 +28,7 @@ def split_list(given: str | Sequence[str]) -> list[str]:
         try:
             fields = next(csv.reader([text], skipinitialspace=True, strict=True), [])
         except csv.Error:
-            raise InputError(f"the list {text!r} has a quote that does not end; write \"a, b\",c.") from None
+            raise InputError(f'the list {text!r} has a quote that does not end; write "a, b",c.') from None
         items += [field.strip() for field in fields if field.strip()]
     return items
 
