@@ -78,7 +78,8 @@ def _data_card(run: RunFiles) -> Card:
     if data.get("n") is not None:
         facts.append(("observations", words.count(data["n"])))
     if data.get("shape"):
-        facts.append(("each", words.shape(data["shape"]).replace("images", "image").replace("vectors", "a vector")))
+        each = words.shape(data["shape"]).replace("images", "image").replace("vectors", "a vector")
+        facts.append(("each", each if run.columns is None else f"a row of {len(run.columns.names):,} columns"))
     factors = [_factor(f) for f in data.get("factors") or []]
     facts.append(("factors", ", ".join(factors) if factors else "none known"))
     rest = [*_rows(data.get("arguments") or {}), *_rows({"fingerprint": data.get("fingerprint", "–")})]
