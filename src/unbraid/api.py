@@ -23,6 +23,8 @@ from unbraid.evaluation.measure import MeasureOptions
 from unbraid.evaluation.scores_file import kept_scores
 from unbraid.evaluation.verdict import write_verdict
 from unbraid.explore import sharing
+from unbraid.methods import recipes
+from unbraid.methods.traits import Traits
 from unbraid.report import write_report
 from unbraid.report.notebook import run_html, run_line
 from unbraid.runs.chain import means
@@ -221,7 +223,8 @@ def fit(
 
     Args:
         data: a data set, the name of one, or a path.
-        method: a configuration or the name of a method; several are stages in order.
+        method: a configuration, or the name of a method with options that suit the data, as `unbraid fit` has them;
+            several are stages in order.
         steps: for all stages, or for each.
         seed: of weights, batches and noise.
         labels: how many labels methods may see (256, "0.5%", a `LabelBudget`); all, if left out.
@@ -243,13 +246,21 @@ def fit(
     if not isinstance(data, FactorData):
         data = load_data(data)
     named = [method] if isinstance(method, MethodConfig | str) else list(method)
-    configs = [methods.by_name(one)() if isinstance(one, str) else one for one in named]
+    configs = methods_for(data, named)
     counts = [int(steps)] * len(configs) if isinstance(steps, int | np.integer) else [int(count) for count in steps]
     budget = labels if isinstance(labels, LabelBudget | None) else LabelBudget(labels)
     plan = Plan.check(data, configs, counts, seed, budget)
     run = Run(Path(out) if out is not None else Path("runs") / plan.default_name, plan, data)
     train_run(run, machine or Machine(), show=show, command=command)
     return run
+
+
+def methods_for(data: FactorData, named: Sequence[MethodConfig | str]) -> list[MethodConfig]:
+    """Configurations as they are, and methods that were named with the options that suit these data."""
+    if all(isinstance(one, MethodConfig) for one in named):
+        return [one for one in named if isinstance(one, MethodConfig)]
+    traits = Traits.of(data)
+    return [recipes.start(methods.by_name(one), "fast", traits) if isinstance(one, str) else one for one in named]
 
 
 def open(

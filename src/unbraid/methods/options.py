@@ -40,11 +40,15 @@ class ObservationOptions(NetworkOptions, ABC):
 
 
 def check_likelihood(name: Likelihood, data: DataSpec) -> None:
-    """Refuse a Bernoulli model of vectors: it means values in [0, 1], which only images promise.
+    """Refuse a Bernoulli model of vectors: it means values in [0, 1], which only images promise; and an open choice.
 
     Example:
         >>> check_likelihood("bernoulli", DataSpec(shape=(3, 64, 64), size=10))
         >>> check_likelihood("gaussian", DataSpec(shape=(5,), size=10))
     """
+    if name == "auto":
+        raise InputError("--likelihood auto is chosen from the data when a run is planned: call fit, or name a model.")
     if name == "bernoulli" and not data.is_image:
-        raise InputError("a bernoulli likelihood needs images; for vectors pass --likelihood gaussian or laplace.")
+        raise InputError(
+            "a bernoulli likelihood needs images: pass --likelihood auto, gaussian or laplace for vectors."
+        )

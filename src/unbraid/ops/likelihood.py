@@ -12,8 +12,11 @@ from torch.nn import functional as F
 from unbraid.errors import InputError
 from unbraid.ops.gaussian import LOG_2PI
 
-Likelihood = Literal["bernoulli", "gaussian", "laplace", "gaussian-optimal"]
-LIKELIHOODS = "observation model: bernoulli, gaussian, laplace, or gaussian-optimal (its scale follows the error)"
+Likelihood = Literal["auto", "bernoulli", "gaussian", "laplace", "gaussian-optimal"]
+LIKELIHOODS = (
+    "observation model: auto (chosen from the data), bernoulli, gaussian, laplace, "
+    "or gaussian-optimal (its scale follows the error)"
+)
 # Of `gaussian-optimal`: a thousandth, about the step between two of a byte's values. A density without a floor would
 # grow without bound where the data are learned by heart.
 LEAST_VARIANCE = 1e-6
