@@ -29,6 +29,7 @@ from unbraid.report import write_report
 from unbraid.report.notebook import run_html, run_line
 from unbraid.runs.chain import means
 from unbraid.runs.codes import CodeTable
+from unbraid.runs.count_scales import with_own_total
 from unbraid.runs.decoding import decode_codes
 from unbraid.runs.directory import ENCODE_BATCH, ENCODED_ROWS, RunDirectory
 from unbraid.runs.fit import train_run
@@ -96,6 +97,8 @@ class Run(RunDirectory):
     def reconstruct(self, x: Any, *, labels: NDArray[Any] | None = None) -> list[NDArray[Any]]:
         """What each stage makes of observations: y first, x̂ last; images as bytes, vectors in their own units.
 
+        Of counts these are rates.
+
         Args:
             x: observations, as for `encode`.
             labels: [n, factor] for encoders that read them, NaN where unknown; given controls cannot do without.
@@ -104,7 +107,8 @@ class Run(RunDirectory):
         found = read_new(self, x)
         batches = self.new_batches(found.observations, found.labels_for(self) if labels is None else labels)
         parts = [[as_stored(y) for y in self.chain.reconstruct(batch, known)] for batch, known in batches]
-        return [self._raw(np.concatenate(outputs)) for outputs in zip(*parts, strict=True)]
+        made = [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+        return [self._raw(with_own_total(self, output, found.observations)) for output in made]
 
     def sample(self, n: int, *, seed: int | None = None, learned: bool = True) -> list[NDArray[Any]]:
         """New observations, as every stage makes them of codes that are drawn: y first, x̂ last.

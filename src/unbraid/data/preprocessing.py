@@ -28,6 +28,7 @@ class Preprocessing:
     channels: int | None = None  # images were made grey (1) or coloured (3)
     depth: int = 8  # 16: deeper images were rescaled
     layout: str | None = None  # of arrays of images, where it was stated
+    counts: bool = False  # vectors are counts, as they are
     value_range: tuple[float, float] | None = None  # what black and white were in arrays, if not 0 and 1 or 255
 
     def standardized(self, values: NDArray[np.float32]) -> NDArray[np.float32]:

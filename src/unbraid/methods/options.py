@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from abc import ABC
 from dataclasses import dataclass
+from typing import ClassVar
 
 from unbraid.core import Adam, DataSpec, MethodConfig
 from unbraid.errors import InputError
+from unbraid.nets.counts import CountLayers
 from unbraid.nets.stacks import NetworkName
+from unbraid.ops.counts import COUNT_LIKELIHOODS
 from unbraid.ops.likelihood import LIKELIHOODS, Likelihood
-from unbraid.util.schema import option
+from unbraid.util.schema import later_option, option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +40,15 @@ class ObservationOptions(NetworkOptions, ABC):
 
     likelihood: Likelihood = option("bernoulli", LIKELIHOODS)
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model", above=0)
+    library_size: bool = later_option(False, "of counts: rates are shares of each observation's own total")
+    # Whether its networks can take and make counts.
+    models_counts: ClassVar[bool] = True
+
+    def count_layers(self, data: DataSpec) -> CountLayers | None:
+        """What networks need around them for counts; None where the observation model is of something else."""
+        if self.likelihood not in COUNT_LIKELIHOODS or data.counts is None:
+            return None
+        return CountLayers(data.counts, self.library_size, dispersed=self.likelihood == "negative-binomial")
 
 
 def check_likelihood(name: Likelihood, data: DataSpec) -> None:
@@ -48,6 +60,8 @@ def check_likelihood(name: Likelihood, data: DataSpec) -> None:
     """
     if name == "auto":
         raise InputError("--likelihood auto is chosen from the data when a run is planned: call fit, or name a model.")
+    if name in COUNT_LIKELIHOODS and data.counts is None:
+        raise InputError(f"--likelihood {name} is for counts: pass auto, or --data.kind counts where they are.")
     if name == "bernoulli" and not data.is_image:
         raise InputError(
             "a bernoulli likelihood needs images: pass --likelihood auto, gaussian or laplace for vectors."

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from unbraid.errors import InputError
 from unbraid.nets import signals
 from unbraid.nets.broadcast import CHANNELS, broadcast_decoder
+from unbraid.nets.counts import CountLayers
 
 NetworkName = Literal["auto", "conv", "conv-bn", "conv-celeba", "conv-mnist", "broadcast", "mlp", "conv1d"]
 
@@ -51,6 +52,7 @@ class Encoder(nn.Module):
         network: one of the named stacks, or `auto`.
         width: fraction of the paper's units in every layer.
         extra: how many other values the head sees.
+        counts: of observations that are counts, how they are seen.
 
     Example:
         >>> Encoder((3, 64, 64), outputs=20, width=0.1)(torch.rand(2, 3, 64, 64)).shape
@@ -58,7 +60,14 @@ class Encoder(nn.Module):
     """
 
     def __init__(
-        self, shape: tuple[int, ...], outputs: int, *, network: NetworkName = "auto", width: float = 1.0, extra: int = 0
+        self,
+        shape: tuple[int, ...],
+        outputs: int,
+        *,
+        network: NetworkName = "auto",
+        width: float = 1.0,
+        extra: int = 0,
+        counts: CountLayers | None = None,
     ) -> None:
         super().__init__()
         chosen = choose(network, shape)
@@ -71,6 +80,8 @@ class Encoder(nn.Module):
         else:
             features = scaled(CONV_STACKS[chosen].hidden, width)
             self.trunk = conv_trunk(CONV_STACKS[chosen], shape, features, width)
+        if counts is not None:
+            self.trunk = nn.Sequential(counts.input(), self.trunk)
         self.head = nn.Linear(features + extra, outputs)
 
     def forward(self, x: Tensor, extra: Tensor | None = None) -> Tensor:
@@ -79,14 +90,22 @@ class Encoder(nn.Module):
         return self.head(features if extra is None else torch.cat((features, extra), dim=1))  # type: ignore[no-any-return]
 
 
-def decoder(inputs: int, shape: tuple[int, ...], *, network: NetworkName = "auto", width: float = 1.0) -> nn.Sequential:
-    """A network from codes to observations (logits, for images): the mirror of `Encoder`.
+def decoder(
+    inputs: int,
+    shape: tuple[int, ...],
+    *,
+    network: NetworkName = "auto",
+    width: float = 1.0,
+    counts: CountLayers | None = None,
+) -> nn.Sequential:
+    """A network from codes to observations (logits of images, logarithms of counts' rates): the mirror of `Encoder`.
 
     Args:
         inputs: the number of codes.
         shape: of an observation.
         network: one of the named stacks, or `auto`.
         width: fraction of the paper's units in every layer.
+        counts: of observations that are counts, how they are made.
 
     Returns:
         A network from [b, inputs] to [b, *shape].
@@ -99,10 +118,12 @@ def decoder(inputs: int, shape: tuple[int, ...], *, network: NetworkName = "auto
     if chosen == "mlp":
         units = scaled(IMAGE_UNITS if len(shape) == 3 else VECTOR_UNITS, width)
         layers = mlp(inputs, units, units, units, activation=nn.Tanh)
-        return nn.Sequential(*layers, nn.Linear(units, prod(shape)), nn.Unflatten(1, shape))
+        last = [nn.Unflatten(1, shape)] if counts is None else [counts.output()]
+        return nn.Sequential(*layers, nn.Linear(units, prod(shape)), *last)
     if chosen == "conv1d":
         hidden = scaled(signals.HIDDEN, width)
-        return signals.signal_decoder(inputs, shape[0], hidden, signal_channels(shape[0], width))
+        made = signals.signal_decoder(inputs, shape[0], hidden, signal_channels(shape[0], width))
+        return made if counts is None else made.append(counts.output())
     if chosen == "broadcast":
         return broadcast_decoder(inputs, shape, scaled(CHANNELS, width))
     stack = CONV_STACKS[chosen]

@@ -149,6 +149,8 @@ def from_array(run: RunDirectory, x: NDArray[Any]) -> NDArray[Any]:
         if rows.ndim != 2 or rows.shape[1:] != shape or not len(rows):
             check_observations(run.plan, rows)
         how = run.preprocessing
+        if how.counts and rows.min() < 0:
+            raise InputError("the run was trained on counts, and the observations have values below 0: give counts.")
         standardize = {"mean": how.mean, "scale": how.scale} if how.mean else False
         return as_vectors(rows, "the observations", standardize)[0]
     images = image_rows(x, shape, run.preprocessing.layout)

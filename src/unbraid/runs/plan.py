@@ -14,7 +14,7 @@ from unbraid.core import Draws, HasTarget, LaterStage, MethodConfig
 from unbraid.data.factor_data import FactorData
 from unbraid.data.label_budget import LabelBudget, LabelPlan
 from unbraid.errors import InputError, unknown
-from unbraid.methods.traits import resolve_likelihoods
+from unbraid.methods.traits import check_counts, resolve_likelihoods
 from unbraid.util.schema import check_bounds, digest, to_json, typed
 
 FORMAT = 1
@@ -59,6 +59,7 @@ class Plan:
         for config in configs[1:]:
             if not config.conditional:
                 raise InputError(f"{config.name} cannot follow another stage: it does not use what that stage makes.")
+        check_counts(configs, data)
         configs, notes = resolve_likelihoods(configs, data)
         for config in configs:
             check_bounds(config)

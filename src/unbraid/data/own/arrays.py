@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data import cache
+from unbraid.data.counts import Kind, is_counts
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.blocks import check_finite, row_blocks
 from unbraid.data.own.columns import factor_table
@@ -31,6 +33,7 @@ def from_arrays(
     arguments: Mapping[str, Any] | None = None,
     pack_as: str | None = None,
     value_names: Sequence[str] | None = None,
+    kind: Kind = "auto",
 ) -> FactorData:
     """A data set from arrays or torch tensors.
 
@@ -46,6 +49,7 @@ def from_arrays(
         arguments: what `load` records to make the data set again.
         pack_as: a file of the cache for images that must be converted and are too large for memory.
         value_names: of a vector's values, for messages.
+        kind: of vectors: counts, which are kept as they are, or values; auto looks at them.
 
     Returns:
         The data set, with images as bytes [n, h, w, c] and vectors as float32.
@@ -58,11 +62,15 @@ def from_arrays(
     record = dict(arguments) if arguments is not None else None
     how = Preprocessing()
     if x.ndim == 2:
-        vectors, statistics = as_vectors(x, name, standardize, value_names)
+        counted = standardize is not True and is_counts(x, name, kind, standardize)
+        vectors, statistics = as_vectors(x, name, False if counted else standardize, value_names)
+        if counted and record is not None:
+            record["kind"] = "counts"
         if statistics is not None and record is not None:
             record["standardize"] = statistics
         if statistics is not None:
             how = Preprocessing(mean=tuple(statistics["mean"]), scale=tuple(statistics["scale"]))
+        how = replace(how, counts=counted)
         seen: NDArray[Any] = vectors
     else:
         seen = as_images(x, name, layout, value_range, pack_as)

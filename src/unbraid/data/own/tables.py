@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from unbraid.data.counts import Kind, is_counts
 from unbraid.data.factor_data import FactorData
 from unbraid.data.optional import need
 from unbraid.data.own.arrays import from_arrays
@@ -72,9 +73,10 @@ def load_table(
     factors: Sequence[str] = (),
     kinds: Mapping[str, str] | None = None,
     standardize: bool | Mapping[str, Sequence[float]] = True,
+    kind: Kind = "auto",
     arguments: Mapping[str, Any] | None = None,
 ) -> FactorData:
-    """A table of measurements.
+    """A table of measurements or of counts.
 
     Args:
         path: a CSV, TSV or Parquet file.
@@ -83,6 +85,7 @@ def load_table(
         kinds: of factors by name, as in `from_arrays`.
         standardize: bring columns to mean 0 and deviation 1. The statistics are recorded in `FactorData.arguments`, so
             that other rows can be loaded the same way.
+        kind: counts, which are kept as they are, or values; auto looks at them.
         arguments: what `load` records.
 
     Returns:
@@ -98,12 +101,14 @@ def load_table(
     if not chosen:
         raise InputError(f"{str(path)!r}: no column is left to learn from; name some in columns= (--data.columns a,b).")
     values = np.stack([parse_numbers(path, name, table[name]) for name in chosen], 1)
+    counted = is_counts(values, str(path), kind, standardize)
     data = from_arrays(
         values,
         {name: table[name] for name in factors},
         kinds=kinds,
         name=str(path),
-        standardize=standardize,
+        standardize=False if counted else standardize,
+        kind="counts" if counted else "values",
         value_names=chosen,
         arguments={} if arguments is None else arguments,
     )

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
@@ -47,10 +47,9 @@ class ConditionalVAE(Method, ABC):
         self.observed = ObservedLabels(data, config.encoding)
         self.resolution = Resolution(data.shape, config.resolution)
         seen = self.resolution.shape
-        self.encoder = Encoder(
-            seen, 2 * config.latents, network=config.network, width=config.width, extra=self.observed.values
-        )
-        self.decoder = decoder(config.latents, seen, network=config.network, width=config.width)
+        nets: dict[str, Any] = {"network": config.network, "width": config.width, "counts": config.count_layers(data)}
+        self.encoder = Encoder(seen, 2 * config.latents, extra=self.observed.values, **nets)
+        self.decoder = decoder(config.latents, seen, **nets)
         self.prior_encoder = prior_network(
             self.observed.values, 2 * config.latents, scaled(config.prior_units, config.width)
         )
@@ -74,7 +73,9 @@ class ConditionalVAE(Method, ABC):
     def reconstruction_rows(self, z: Tensor, x: Tensor) -> Tensor:
         """−log p(x | z), for each observation, [b]."""
         seen = self.resolution.down(x)
-        return self.resolution.weight * likelihood.nll_rows(self.likelihood, self.decoder(z), seen, self.scale)
+        own_total = self.config.library_size
+        rows = likelihood.nll_rows(self.likelihood, self.decoder(z), seen, self.scale, own_total=own_total)
+        return self.resolution.weight * rows
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """q(z | x, u), under the key `z`. Its KL is to the standard normal: a bound on what z says of x and u."""

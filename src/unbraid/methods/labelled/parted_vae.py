@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -96,13 +96,14 @@ class PartedVAEModel(Method):
         check_likelihood(config.likelihood, data)
         self.config, self.data = config, data
         self.sizes = class_sizes(config, data)
-        self.classifier = Encoder(data.shape, sum(self.sizes), network=config.network, width=config.width)
+        nets: dict[str, Any] = {"network": config.network, "width": config.width, "counts": config.count_layers(data)}
+        self.classifier = Encoder(data.shape, sum(self.sizes), **nets)
         features, u, z = self.classifier.head.in_features, config.class_latents, config.latents
         self.attention = nn.ModuleList(ClassAttention(size, features) for size in self.sizes)
         self.u_heads = nn.ModuleList(nn.Linear(features, 2 * u) for _ in self.sizes)
         self.z_head = nn.Linear(features, 2 * z)
         self.modes = nn.ModuleList(MixtureModes(size, u) for size in self.sizes)
-        self.decoder = decoder(u * len(self.sizes) + z, data.shape, network=config.network, width=config.width)
+        self.decoder = decoder(u * len(self.sizes) + z, data.shape, **nets)
         self.register_buffer("class_shares", class_shares(config, data, self.sizes))
 
     def infer(
@@ -129,7 +130,7 @@ class PartedVAEModel(Method):
         gain = linear(step, 1.0, o.attention_gain, o.attention_steps)
         q_c, q_u, q_z, _ = self.infer(batch.x, gain, sample=True)
         output = self.decoder(torch.cat([*(q.rsample() for q in q_u), q_z.rsample()], dim=1))
-        reconstruction = likelihood.nll(o.likelihood, output, batch.x, o.scale)
+        reconstruction = likelihood.nll(o.likelihood, output, batch.x, o.scale, own_total=o.library_size)
         kl_u = torch.stack(
             [
                 (one * kl_to_modes(q.mean, q.log_var, p.mean, p.log_var)).sum(1).mean()

@@ -74,7 +74,8 @@ class SemiSupervised(ConditionalVAE, ABC):
     def __init__(self, config: SSIVAE | SSIDVAE, data: DataSpec) -> None:
         super().__init__(config, data)
         self.alpha, self.beta = config.alpha, config.beta
-        self.guess = LabelGuess(self.observed, data, network=config.network, width=config.width)
+        counts = config.count_layers(data)
+        self.guess = LabelGuess(self.observed, data, network=config.network, width=config.width, counts=counts)
 
     @abstractmethod
     def bound_rows(self, x: Tensor, u: Tensor) -> tuple[Tensor, dict[str, Tensor]]:

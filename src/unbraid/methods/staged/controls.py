@@ -32,12 +32,14 @@ class Controls(GivenFactors, ObservationOptions, StackOptions):
     name: ClassVar[str] = "controls"
     title: ClassVar[str] = "Given controls"
     paper: ClassVar[str] = "MS-VAE, C and F.1"
+    models_counts: ClassVar[bool] = False
     target: str = option("", "what to predict: one of the data set's targets by name, or the observations")
 
     def build(self, data: DataSpec) -> ControlsModel:
         """The untrained stage."""
         inputs = ControlInputs(data, self.factors)
-        net = decoder(inputs.features, data.shape, network=self.network, width=self.width)
+        counts = self.count_layers(data)
+        net = decoder(inputs.features, data.shape, network=self.network, width=self.width, counts=counts)
         return ControlsModel(self, data, inputs, net)
 
 
@@ -56,6 +58,7 @@ class MSControls(GivenFactors, LaterStage, ObservationOptions):
     name: ClassVar[str] = "ms-controls"
     title: ClassVar[str] = "Given controls (later stage)"
     paper: ClassVar[str] = "MS-VAE, C and F.1"
+    models_counts: ClassVar[bool] = False
     target: str = option("", "what to predict: one of the data set's targets by name, or the observations")
 
     def build(self, data: DataSpec) -> ControlsModel:
@@ -82,7 +85,8 @@ class ControlsModel(Method):
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | c, y)."""
         output = self.output(self.inputs.given(batch.factors).mean, batch.y)
-        reconstruction = likelihood.nll(self.config.likelihood, output, batch.x, self.config.scale)
+        o = self.config
+        reconstruction = likelihood.nll(o.likelihood, output, batch.x, o.scale, own_total=o.library_size)
         return Terms(reconstruction, reconstruction=reconstruction)
 
     def updates(self) -> tuple[Update, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
@@ -41,8 +42,9 @@ class GaussianVAE(Method, ABC):
         self.likelihood, self.scale, self.latents = config.likelihood, config.scale, config.latents
         self.resolution = Resolution(data.shape, config.resolution)
         seen = self.resolution.shape
-        self.encoder = Encoder(seen, 2 * config.latents, network=config.network, width=config.width)
-        self.decoder = decoder(config.latents, seen, network=config.network, width=config.width)
+        nets: dict[str, Any] = {"network": config.network, "width": config.width, "counts": config.count_layers(data)}
+        self.encoder = Encoder(seen, 2 * config.latents, **nets)
+        self.decoder = decoder(config.latents, seen, **nets)
 
     def posterior(self, x: Tensor) -> DiagonalGaussian:
         """q(z | x)."""
@@ -60,7 +62,9 @@ class GaussianVAE(Method, ABC):
     def reconstruction_rows(self, z: Tensor, x: Tensor) -> Tensor:
         """−log p(x | z), for each observation, [b]."""
         seen = self.resolution.down(x)
-        return self.resolution.weight * likelihood.nll_rows(self.likelihood, self.decoder(z), seen, self.scale)
+        own_total = self.config.library_size
+        rows = likelihood.nll_rows(self.likelihood, self.decoder(z), seen, self.scale, own_total=own_total)
+        return self.resolution.weight * rows
 
     def elbo(self, x: Tensor) -> tuple[DiagonalGaussian, Tensor, Tensor]:
         """q(z | x) and the two terms of −ELBO at a draw of it: −log p(x | z) and KL[q(z | x) ‖ p(z)]."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -66,8 +66,9 @@ class HFVAEModel(Method):
             raise InputError("hfvae needs groups of codes: name their sizes, as in --groups 2,2,6.")
         self.config, self.data = config, data
         self.latents, self.values = sum(config.groups), sum(config.classes)
-        self.encoder = Encoder(data.shape, 2 * self.latents + self.values, network=config.network, width=config.width)
-        self.decoder = decoder(self.latents + self.values, data.shape, network=config.network, width=config.width)
+        nets: dict[str, Any] = {"network": config.network, "width": config.width, "counts": config.count_layers(data)}
+        self.encoder = Encoder(data.shape, 2 * self.latents + self.values, **nets)
+        self.decoder = decoder(self.latents + self.values, data.shape, **nets)
 
     def posteriors(self, x: Tensor) -> tuple[DiagonalGaussian, Categorical]:
         """q(z | x) and q(c | x)."""
@@ -81,7 +82,8 @@ class HFVAEModel(Method):
         z = q_z.rsample()
         log_c = [relaxed_log_sample(block, self.config.temperature) for block in q_c.blocks]
         output = self.decoder(torch.cat((z, *(block.exp() for block in log_c)), dim=1))
-        reconstruction = likelihood.nll(self.config.likelihood, output, batch.x, self.config.scale)
+        o = self.config
+        reconstruction = likelihood.nll(o.likelihood, output, batch.x, o.scale, own_total=o.library_size)
         information, between, within, prior = self.decompose(q_z, q_c, z, log_c)
         total = (
             reconstruction

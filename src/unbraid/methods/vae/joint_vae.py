@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -60,8 +60,9 @@ class JointVAEModel(Method):
         check_likelihood(config.likelihood, data)
         self.config = config
         values = sum(config.classes)
-        self.encoder = Encoder(data.shape, 2 * config.latents + values, network=config.network, width=config.width)
-        self.decoder = decoder(config.latents + values, data.shape, network=config.network, width=config.width)
+        nets: dict[str, Any] = {"network": config.network, "width": config.width, "counts": config.count_layers(data)}
+        self.encoder = Encoder(data.shape, 2 * config.latents + values, **nets)
+        self.decoder = decoder(config.latents + values, data.shape, **nets)
 
     def posteriors(self, x: Tensor) -> tuple[DiagonalGaussian, Categorical]:
         """q(z | x) and q(c | x)."""
@@ -81,7 +82,8 @@ class JointVAEModel(Method):
         """−log p(x | z, c) + γ·|KL_z − C_z(t)| + γ·|KL_c − C_c(t)|, the distances taken of the batch's mean KLs."""
         q_z, q_c = self.posteriors(batch.x)
         output = self.decoder(torch.cat((q_z.rsample(), q_c.rsample()), dim=1))
-        reconstruction = likelihood.nll(self.config.likelihood, output, batch.x, self.config.scale)
+        o = self.config
+        reconstruction = likelihood.nll(o.likelihood, output, batch.x, o.scale, own_total=o.library_size)
         kl_z, kl_c = q_z.kl(), q_c.kl()
         capacity_z, capacity_c = self.capacities(step)
         total = reconstruction + self.config.gamma * ((kl_z - capacity_z).abs() + (kl_c - capacity_c).abs())
