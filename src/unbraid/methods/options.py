@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from unbraid.core import Adam, DataSpec, MethodConfig
+from unbraid.data.pairs import Pairs
 from unbraid.errors import InputError
 from unbraid.nets.counts import CountLayers
 from unbraid.nets.stacks import NetworkName
@@ -31,7 +32,11 @@ class NetworkOptions(MethodConfig, ABC):
 class StackOptions(NetworkOptions, ABC):
     """Options of the methods that take one of the papers' encoders and decoders by name."""
 
-    network: NetworkName = option("auto", "conv (for images), conv-bn, conv-celeba, conv-mnist, mlp, conv1d (signals)")
+    network: NetworkName = option(
+        "auto",
+        "conv (for images), conv-bn, conv-celeba, conv-mnist, mlp, conv1d (signals); broadcast (decodes places), "
+        "additive, additive-2 (decode codes one by one, or two by two, and add)",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +54,13 @@ class ObservationOptions(NetworkOptions, ABC):
         if self.likelihood not in COUNT_LIKELIHOODS or data.counts is None:
             return None
         return CountLayers(data.counts, self.library_size, dispersed=self.likelihood == "negative-binomial")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(MethodConfig, ABC):
+    """Options of the methods that learn from pairs of observations."""
+
+    pairs: Pairs = option(Pairs(), "how the other observation of a pair is chosen")
 
 
 def check_likelihood(name: Likelihood, data: DataSpec) -> None:

@@ -14,7 +14,7 @@ from unbraid.data.counts import Kind, is_counts
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.blocks import check_finite, row_blocks
 from unbraid.data.own.columns import factor_table
-from unbraid.data.own.vectors import as_vectors
+from unbraid.data.own.vectors import as_vectors, with_logarithms
 from unbraid.data.preprocessing import Preprocessing
 from unbraid.data.scaled import ScaledBytes
 from unbraid.errors import InputError
@@ -34,6 +34,7 @@ def from_arrays(
     pack_as: str | None = None,
     value_names: Sequence[str] | None = None,
     kind: Kind = "auto",
+    log1p: str | Sequence[int] = (),
 ) -> FactorData:
     """A data set from arrays or torch tensors.
 
@@ -50,6 +51,7 @@ def from_arrays(
         pack_as: a file of the cache for images that must be converted and are too large for memory.
         value_names: of a vector's values, for messages.
         kind: of vectors: counts, which are kept as they are, or values; auto looks at them.
+        log1p: "all", or the places of those values of a vector of which log(1 + value) is taken first.
 
     Returns:
         The data set, with images as bytes [n, h, w, c] and vectors as float32.
@@ -62,7 +64,8 @@ def from_arrays(
     record = dict(arguments) if arguments is not None else None
     how = Preprocessing()
     if x.ndim == 2:
-        counted = standardize is not True and is_counts(x, name, kind, standardize)
+        x, logs = with_logarithms(x, log1p, name, value_names)
+        counted = standardize is not True and not logs and is_counts(x, name, kind, standardize)
         vectors, statistics = as_vectors(x, name, False if counted else standardize, value_names)
         if counted and record is not None:
             record["kind"] = "counts"
@@ -70,7 +73,7 @@ def from_arrays(
             record["standardize"] = statistics
         if statistics is not None:
             how = Preprocessing(mean=tuple(statistics["mean"]), scale=tuple(statistics["scale"]))
-        how = replace(how, counts=counted)
+        how = replace(how, log1p=logs, counts=counted)
         seen: NDArray[Any] = vectors
     else:
         seen = as_images(x, name, layout, value_range, pack_as)
