@@ -111,3 +111,31 @@ def test_a_run_of_counts_stands_on_its_own(tmp_path: Path, library: bool) -> Non
     assert rates[1, 0] < rates[1, 1]
     with pytest.raises(InputError, match="trained on counts, and the observations have values below 0"):
         run.encode(-new)
+
+
+def test_cells_and_sparse_matrices_are_counts_too(tmp_path: Path) -> None:
+    anndata, sparse = pytest.importorskip("anndata"), pytest.importorskip("scipy.sparse")
+    pandas = pytest.importorskip("pandas")
+    obs = pandas.DataFrame({"tissue": ["liver", "skin"] * 60}, index=[f"cell {k}" for k in range(120)])
+    var = pandas.DataFrame(index=["g1", "g2", "g3", "g4"])
+    cells = anndata.AnnData(sparse.csr_matrix(COUNTS.astype(np.float32)), obs=obs, var=var)
+    cells.layers["halves"] = COUNTS / 2
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    data = load(tmp_path / "cells.h5ad", factors="tissue")
+    np.testing.assert_array_equal(data.observations, COUNTS)
+    assert data.counts is not None
+    assert data.preprocessing.columns == ("g1", "g2", "g3", "g4")
+    assert data.factor_info[0].values == ("liver", "skin")
+    assert load(tmp_path / "cells.h5ad", layer="halves").counts is None
+    sparse.save_npz(tmp_path / "matrix.npz", sparse.csr_matrix(COUNTS))
+    assert load(tmp_path / "matrix.npz").fingerprint == load(tmp_path / "cells.h5ad").fingerprint
+    run = ub.fit(data, "vae", steps=1, out=tmp_path / "run", show=False)
+    turned = cells[:9, ["g4", "g2", "g3", "g1"]]
+    turned.write_h5ad(tmp_path / "turned.h5ad")
+    np.testing.assert_allclose(run.encode(tmp_path / "turned.h5ad").codes, run.encode(COUNTS[:9]).codes, rtol=1e-5)
+    cells[:, ["g1", "g2", "g3"]].write_h5ad(tmp_path / "few.h5ad")
+    with pytest.raises(InputError, match=r"has no variable 'g4', which the run was trained on"):
+        run.encode(tmp_path / "few.h5ad")
+    (tmp_path / "broken.h5ad").write_bytes(b"no")
+    with pytest.raises(InputError, match=r"not a readable \.h5ad file"):
+        load(tmp_path / "broken.h5ad")

@@ -100,11 +100,25 @@ def from_path(run: RunDirectory, path: Path) -> NewData:
         return NewData(np.stack([picture_of(run, file) for file in files]), tuple(names))
     if suffix in TABLES:
         return from_table(run, read_table(path), str(path))
+    if suffix == ".h5ad":
+        return from_cells(run, path)
     how = run.preprocessing
     stated = {"layout": how.layout, "value_range": how.value_range} if run.is_image else {}
     recorded = {"array": (run.plan.data.get("arguments") or {}).get("array")} if suffix != ".npy" else {}
     options = {name: value for name, value in (stated | recorded).items() if value is not None}
     return NewData(from_array(run, load_path(path, **options).observations))
+
+
+def from_cells(run: RunDirectory, path: Path) -> NewData:
+    """The cells of an AnnData file, with the variables that the run was trained on in its order."""
+    layer = (run.plan.data.get("arguments") or {}).get("layer")
+    found = load_path(path, kind="values", **({} if layer is None else {"layer": layer}))
+    place = {name: k for k, name in enumerate(found.preprocessing.columns)}
+    wanted = run.preprocessing.columns or found.preprocessing.columns
+    absent = [name for name in wanted if name not in place]
+    if absent:
+        raise InputError(f"{str(path)!r} has no variable {absent[0]!r}, which the run was trained on: add it.")
+    return NewData(from_array(run, found.observations[:, [place[name] for name in wanted]]))
 
 
 def checked_pixels(run: RunDirectory, pixels: NDArray[np.uint8], name: str) -> NDArray[np.uint8]:
