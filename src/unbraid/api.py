@@ -15,6 +15,7 @@ from unbraid.core import MethodConfig
 from unbraid.data.factor_data import FactorData
 from unbraid.data.label_budget import LabelBudget
 from unbraid.data.load import load as load_data
+from unbraid.data.own.signals import shaped_signals
 from unbraid.errors import DataMissing, InputError
 from unbraid.evaluation import classes, pictures
 from unbraid.evaluation.evaluate import evaluate
@@ -155,7 +156,11 @@ class Run(RunDirectory):
 
     def _raw(self, made: NDArray[Any]) -> NDArray[Any]:
         """What a stage made, in the units of the raw data."""
-        return made if self.is_image else self.preprocessing.raw(made)
+        if self.is_image:
+            return made
+        how = self.preprocessing
+        raw = how.raw(made)
+        return raw if how.signal is None else shaped_signals(raw, how.signal, how.layout)
 
     def evaluate(
         self,

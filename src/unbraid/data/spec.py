@@ -21,6 +21,7 @@ class DataSpec:
     shares: tuple[tuple[float, ...], ...] = ()  # of each value among the known labels, for each discrete factor
     means: tuple[float, ...] = ()  # of the known labels of each factor
     counts: Counts | None = None  # where the observations are counts
+    signal: tuple[int, int] | None = None  # channels and times of vectors that are signals of several channels
 
     @property
     def is_image(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from unbraid.core import Adam, DataSpec, MethodConfig
 from unbraid.data.pairs import Pairs
@@ -61,6 +61,23 @@ class PairOptions(MethodConfig, ABC):
     """Options of the methods that learn from pairs of observations."""
 
     pairs: Pairs = option(Pairs(), "how the other observation of a pair is chosen")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObservedNetworks(ObservationOptions, StackOptions, ABC):
+    """Options of the methods with an observation model that take networks by name."""
+
+
+def network_options(config: ObservedNetworks, data: DataSpec) -> dict[str, Any]:
+    """How `Encoder` and `decoder` are built for these data, besides their sizes.
+
+    Example:
+        >>> from unbraid.methods.vae.beta_vae import VAE
+        >>> network_options(VAE(likelihood="gaussian"), DataSpec((6,), 10, signal=(2, 3)))["signal"]
+        (2, 3)
+    """
+    counts = config.count_layers(data)
+    return {"network": config.network, "width": config.width, "counts": counts, "signal": data.signal}
 
 
 def check_likelihood(name: Likelihood, data: DataSpec) -> None:

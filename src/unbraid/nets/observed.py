@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -154,6 +154,7 @@ class LabelGuess(nn.Module):
         network: one of the named stacks.
         width: fraction of the paper's units in every layer.
         counts: of observations that are counts, how they are seen.
+        signal: channels and times of vectors that are signals.
     """
 
     def __init__(
@@ -164,11 +165,13 @@ class LabelGuess(nn.Module):
         network: NetworkName,
         width: float,
         counts: CountLayers | None = None,
+        signal: tuple[int, int] | None = None,
     ) -> None:
         super().__init__()
         self.sizes = observed.sizes
         self.outputs = [2 if size == 1 else size for size in self.sizes]
-        self.encoder = Encoder(data.shape, sum(self.outputs), network=network, width=width, counts=counts)
+        nets: dict[str, Any] = {"network": network, "width": width, "counts": counts, "signal": signal}
+        self.encoder = Encoder(data.shape, sum(self.outputs), **nets)
 
     def forward(self, x: Tensor) -> GuessedLabels:
         """q(u | x)."""

@@ -17,6 +17,7 @@ from unbraid.data.own.columns import MISSING
 from unbraid.data.own.image_folder import SUFFIXES, as_pixels, decode, image_files
 from unbraid.data.own.measurements import filled, table_values
 from unbraid.data.own.readers import load_path
+from unbraid.data.own.signals import flat_signals
 from unbraid.data.own.tables import read_table
 from unbraid.data.own.vectors import as_vectors
 from unbraid.errors import InputError
@@ -103,7 +104,9 @@ def from_path(run: RunDirectory, path: Path) -> NewData:
     if suffix == ".h5ad":
         return from_cells(run, path)
     how = run.preprocessing
-    stated = {"layout": how.layout, "value_range": how.value_range} if run.is_image else {}
+    stated: dict[str, Any] = {"layout": how.layout, "value_range": how.value_range} if run.is_image else {}
+    if how.signal is not None:
+        stated = {"layout": how.layout, "standardize": False}
     recorded = {"array": (run.plan.data.get("arguments") or {}).get("array")} if suffix != ".npy" else {}
     options = {name: value for name, value in (stated | recorded).items() if value is not None}
     return NewData(from_array(run, load_path(path, **options).observations))
@@ -160,7 +163,8 @@ def from_array(run: RunDirectory, x: NDArray[Any]) -> NDArray[Any]:
     """An array of one observation or several: images as bytes, vectors standardised as the run's own were."""
     shape = tuple(run.plan.data["shape"])
     if not run.is_image:
-        rows = x[None] if x.ndim == 1 and x.shape == shape else x
+        rows = signal_rows(run, x)
+        rows = rows[None] if rows.ndim == 1 and rows.shape == shape else rows
         if rows.ndim != 2 or rows.shape[1:] != shape or not len(rows):
             check_observations(run.plan, rows)
         how = run.preprocessing
@@ -176,6 +180,16 @@ def from_array(run: RunDirectory, x: NDArray[Any]) -> NDArray[Any]:
     if images.dtype == np.uint8 and (black_and_white is None or images.max() > black_and_white[1]):
         return np.ascontiguousarray(images)
     return as_images(images, "the observations", "nhwc", black_and_white)
+
+
+def signal_rows(run: RunDirectory, x: NDArray[Any]) -> NDArray[Any]:
+    """Signals, one [channel, time] or several in the layout of the run's own, as vectors; other arrays as they are."""
+    how = run.preprocessing
+    if how.signal is None:
+        return x
+    order = how.signal if how.layout != "ntc" else how.signal[::-1]
+    rows = x[None] if x.shape == order else x
+    return flat_signals(rows, how.layout or "nct") if rows.shape[1:] == order else x
 
 
 def image_rows(x: NDArray[Any], shape: tuple[int, ...], layout: str | None) -> NDArray[Any] | None:

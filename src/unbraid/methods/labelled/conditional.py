@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from torch import Tensor, nn
 
 from unbraid.core import DataSpec, Method, Posterior
-from unbraid.methods.options import check_likelihood
+from unbraid.methods.options import check_likelihood, network_options
 from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.nets.critic import SLOPE
 from unbraid.nets.observed import Encoding, ObservedLabels
@@ -47,7 +47,7 @@ class ConditionalVAE(Method, ABC):
         self.observed = ObservedLabels(data, config.encoding)
         self.resolution = Resolution(data.shape, config.resolution)
         seen = self.resolution.shape
-        nets: dict[str, Any] = {"network": config.network, "width": config.width, "counts": config.count_layers(data)}
+        nets = network_options(config, data)
         self.encoder = Encoder(seen, 2 * config.latents, extra=self.observed.values, **nets)
         self.decoder = decoder(config.latents, seen, **nets)
         self.prior_encoder = prior_network(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
 from unbraid.errors import InputError
-from unbraid.methods.options import NetworkOptions, ObservationOptions, StackOptions, check_likelihood
+from unbraid.methods.options import NetworkOptions, ObservedNetworks, check_likelihood, network_options
 from unbraid.nets.attention import ClassAttention, MixtureModes
 from unbraid.nets.stacks import Encoder, decoder
 from unbraid.ops import likelihood
@@ -25,7 +25,7 @@ from unbraid.util.schema import option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartedVAE(ObservationOptions, StackOptions):
+class PartedVAE(ObservedNetworks):
     """PartedVAE: classes c by attention to class-related codes u, with the rest in codes z; few labels or none.
 
     Weights and capacities are the paper's for dSprites (table 6).
@@ -96,7 +96,7 @@ class PartedVAEModel(Method):
         check_likelihood(config.likelihood, data)
         self.config, self.data = config, data
         self.sizes = class_sizes(config, data)
-        nets: dict[str, Any] = {"network": config.network, "width": config.width, "counts": config.count_layers(data)}
+        nets = network_options(config, data)
         self.classifier = Encoder(data.shape, sum(self.sizes), **nets)
         features, u, z = self.classifier.head.in_features, config.class_latents, config.latents
         self.attention = nn.ModuleList(ClassAttention(size, features) for size in self.sizes)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from torch import Tensor
 
 from unbraid.core import Batch, DataSpec, Method, Posterior, Terms, Update
-from unbraid.methods.options import check_likelihood
+from unbraid.methods.options import check_likelihood, network_options
 from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.nets.broadcast import start_at_colour
 from unbraid.nets.resolution import Resolution
@@ -53,7 +53,7 @@ class PointModel(Method, ABC):
         self.data, self.likelihood, self.scale, self.latents = data, config.likelihood, config.scale, config.latents
         self.resolution = Resolution(data.shape, config.resolution)
         seen = self.resolution.shape
-        nets: dict[str, Any] = {"network": config.network, "width": config.width, "counts": config.count_layers(data)}
+        nets = network_options(config, data)
         self.encoder = Encoder(seen, config.latents, **nets)
         self.decoder = decoder(config.latents, seen, **nets)
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from unbraid.core import Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
-from unbraid.methods.options import ObservationOptions, StackOptions, check_likelihood
+from unbraid.methods.options import ObservationOptions, ObservedNetworks, check_likelihood, network_options
 from unbraid.methods.staged.control_inputs import ControlInputs, GivenFactors
 from unbraid.nets.adain import adain_network
 from unbraid.nets.stacks import decoder
@@ -18,7 +18,7 @@ from unbraid.util.schema import option
 
 
 @dataclass(frozen=True, kw_only=True)
-class Controls(GivenFactors, ObservationOptions, StackOptions):
+class Controls(GivenFactors, ObservedNetworks):
     """Given controls: p(y | c) for known factors c, trained to predict the observations or a given target.
 
     Reference:
@@ -38,8 +38,7 @@ class Controls(GivenFactors, ObservationOptions, StackOptions):
     def build(self, data: DataSpec) -> ControlsModel:
         """The untrained stage."""
         inputs = ControlInputs(data, self.factors)
-        counts = self.count_layers(data)
-        net = decoder(inputs.features, data.shape, network=self.network, width=self.width, counts=counts)
+        net = decoder(inputs.features, data.shape, **network_options(self, data))
         return ControlsModel(self, data, inputs, net)
 
 

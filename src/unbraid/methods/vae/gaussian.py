@@ -5,12 +5,11 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor
 
 from unbraid.core import DataSpec, Method, Posterior
-from unbraid.methods.options import ObservationOptions, StackOptions, check_likelihood
+from unbraid.methods.options import ObservedNetworks, check_likelihood, network_options
 from unbraid.nets.broadcast import start_at_colour
 from unbraid.nets.resolution import Resolution
 from unbraid.nets.stacks import Encoder, decoder
@@ -20,7 +19,7 @@ from unbraid.util.schema import later_option, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianConfig(ObservationOptions, StackOptions, ABC):
+class GaussianConfig(ObservedNetworks, ABC):
     """Options of the methods with one group of Gaussian codes."""
 
     latents: int = option(10, "number of codes", least=1)
@@ -42,7 +41,7 @@ class GaussianVAE(Method, ABC):
         self.likelihood, self.scale, self.latents = config.likelihood, config.scale, config.latents
         self.resolution = Resolution(data.shape, config.resolution)
         seen = self.resolution.shape
-        nets: dict[str, Any] = {"network": config.network, "width": config.width, "counts": config.count_layers(data)}
+        nets = network_options(config, data)
         self.encoder = Encoder(seen, 2 * config.latents, **nets)
         self.decoder = decoder(config.latents, seen, **nets)
 

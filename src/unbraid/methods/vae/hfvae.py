@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
 from unbraid.errors import InputError
-from unbraid.methods.options import NetworkOptions, ObservationOptions, StackOptions, check_likelihood
+from unbraid.methods.options import NetworkOptions, ObservedNetworks, check_likelihood, network_options
 from unbraid.nets.stacks import Encoder, decoder
 from unbraid.ops import gaussian, likelihood
 from unbraid.ops.categorical import Categorical, relaxed_log_prob, relaxed_log_sample
@@ -23,7 +23,7 @@ from unbraid.util.schema import option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
-class HFVAE(ObservationOptions, StackOptions):
+class HFVAE(ObservedNetworks):
     """HFVAE: groups of Gaussian codes z and, if wanted, discrete codes c, each of them a group of its own.
 
     Reference:
@@ -66,7 +66,7 @@ class HFVAEModel(Method):
             raise InputError("hfvae needs groups of codes: name their sizes, as in --groups 2,2,6.")
         self.config, self.data = config, data
         self.latents, self.values = sum(config.groups), sum(config.classes)
-        nets: dict[str, Any] = {"network": config.network, "width": config.width, "counts": config.count_layers(data)}
+        nets = network_options(config, data)
         self.encoder = Encoder(data.shape, 2 * self.latents + self.values, **nets)
         self.decoder = decoder(self.latents + self.values, data.shape, **nets)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
-from unbraid.methods.options import NetworkOptions, ObservationOptions, StackOptions, check_likelihood
+from unbraid.methods.options import NetworkOptions, ObservedNetworks, check_likelihood, network_options
 from unbraid.nets.stacks import Encoder, decoder
 from unbraid.ops import likelihood
 from unbraid.ops.categorical import Categorical, capacity_limit
@@ -20,7 +20,7 @@ from unbraid.util.schema import option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointVAE(ObservationOptions, StackOptions):
+class JointVAE(ObservedNetworks):
     """JointVAE: Gaussian codes z and discrete codes c, whose KLs follow capacities.
 
     Reference:
@@ -60,7 +60,7 @@ class JointVAEModel(Method):
         check_likelihood(config.likelihood, data)
         self.config = config
         values = sum(config.classes)
-        nets: dict[str, Any] = {"network": config.network, "width": config.width, "counts": config.count_layers(data)}
+        nets = network_options(config, data)
         self.encoder = Encoder(data.shape, 2 * config.latents + values, **nets)
         self.decoder = decoder(config.latents + values, data.shape, **nets)
 
