@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-browser faults lint docs bench clean
+.PHONY: demo test test-browser faults mutants mutants-sample lint docs bench clean
 
 demo: .venv/ready
 	$(BIN)/unbraid demo
@@ -19,6 +19,14 @@ test-browser: .venv/ready
 # Breaks runs on purpose, at every point where they change their folder: some ten minutes.
 faults: .venv/ready
 	OMP_NUM_THREADS=1 UNBRAID_KILL_EVERY=1 $(BIN)/pytest -q tests/faults
+
+# Changes equations, one at a time, and runs the tests of each: hours, and it goes on where it was stopped.
+mutants: .venv/ready
+	OMP_NUM_THREADS=1 PYTHONPATH=tests nice -n 15 $(BIN)/python -m mutants $(MUTANTS)
+
+# Thirty of them, always the same: about a minute.
+mutants-sample: .venv/ready
+	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m mutants --sample 30
 
 lint: .venv/ready
 	$(BIN)/ruff check src tests benchmarks
