@@ -18,7 +18,7 @@ from unbraid.metrics.score import Score
 
 
 @table_metric
-@calibration(draws=3)
+@calibration(draws=6)
 def infomec(
     table: Table,
     *,
