@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.metrics import Display, MetricKey, Table
+from unbraid.report.read.columns import Columns
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -117,6 +118,7 @@ class RunFiles:
     metric_settings: Mapping[str, Any]
     names: Mapping[str, str] = field(default_factory=dict)  # what people have called codes
     verdict: tuple[tuple[str, str], ...] = ()  # sentences, each with its level: good, note or bad
+    columns: Columns | None = None  # of a table, whose values have names and units
 
     @property
     def name(self) -> str:
