@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unbraid.cli.console import complain, print_places, print_verdict
-from unbraid.cli.parsers import add_machine, command_parser, machine
+from unbraid.cli.console import complain, print_notes, print_places, print_verdict
+from unbraid.cli.parsers import ListOf, add_data_lists, add_machine, command_parser, data_lists, machine
 
 if TYPE_CHECKING:
     from unbraid.core import MethodConfig
@@ -23,13 +23,13 @@ def fit(words: Sequence[str]) -> None:
     parser.add_argument("data", metavar="DATA", help="a built-in name (unbraid data list) or a path")
     parser.add_argument(
         "--method",
-        nargs="+",
+        action=ListOf,
         metavar="NAME",
         help="stages in order (unbraid methods); left out: for images beta-tcvae ms-vae, for vectors beta-tcvae",
     )
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--minutes", type=float, metavar="M", help="for all of it: measures, then chooses the steps")
-    length.add_argument("--steps", nargs="+", type=int, metavar="N", help="for all stages or each (20000)")
+    length.add_argument("--steps", action=ListOf, item=int, metavar="N", help="for all stages or each (20000)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of weights, batches and noise (0)")
     parser.add_argument(
         "--recipe",
@@ -38,7 +38,10 @@ def fit(words: Sequence[str]) -> None:
         help="options that are not named: those that learn in minutes (fast) or the paper's",
     )
     parser.add_argument("--labels", metavar="N", help="labels that methods may see: 256, 0.5%%, 'first 256', all")
-    parser.add_argument("--label-factors", nargs="+", metavar="NAME", help="factors whose labels they may see (all)")
+    parser.add_argument(
+        "--label-factors", action=ListOf, metavar="NAME", help="factors whose labels they may see (all)"
+    )
+    add_data_lists(parser)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the run directory (runs/…)")
     add_machine(parser, precision=None)
     parser.epilog = (
@@ -71,12 +74,14 @@ def fit(words: Sequence[str]) -> None:
     if known.minutes is not None:
         budget = Budget(known.minutes, tuple(name for name, _ in chosen) if known.recipe == "fast" else "all", began)
     arguments = options.data_arguments([(name[5:], text) for name, text in given if name.startswith("data.")])
+    arguments |= data_lists(known)
     by_table = known.method is None or budget is not None
     known.precision = known.precision or ("auto" if by_table else "32-true")
     where = machine(known)
     limited = known.labels is not None or known.label_factors is not None
     amount = "all" if known.labels is None else known.labels
     loaded = data.load(known.data, **arguments)
+    print_notes(loaded.notes)
     traits = Traits.of(loaded)
     configs, steps = stages(traits), known.steps
     if known.method is None and budget is None:

@@ -88,7 +88,7 @@ def check_stages(run: RunDirectory, machine: Machine) -> None:
             updates = build_checked(config, source).updates()
         batches = BatchSource(source, seed=run.plan.seed, device=torch.device("cpu"), world=machine.devices)
         for update in updates:
-            batches.batch(update.name, update.stream, update.batch_size, 0)
+            batches.batch(update.name, update.stream, update.batch_size, 0, update.pairs)
 
 
 def build_checked(config: MethodConfig, source: TrainingData) -> Method:
@@ -121,6 +121,8 @@ def begin(run: RunDirectory, command: str | None, machine: Machine, budget: Mapp
     if path.exists():
         there = read_config(run.folder)
         changes = differences({key: there.get(key) for key in run.plan.to_json()}, run.plan.to_json())
+        if there["data"]["fingerprint"] == run.plan.data["fingerprint"]:  # the same content, however it was asked for
+            changes = [change for change in changes if not change.startswith("data.arguments.")]
         if changes:
             what = "; ".join(changes[:2])
             raise InputError(f"{str(run.folder)!r} holds another run ({what}); choose another --out or delete it.")
