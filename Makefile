@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-browser faults mutants mutants-sample lint bench clean
+.PHONY: demo test test-browser faults mutants mutants-sample lint docs bench clean
 
 demo: .venv/ready
 	$(BIN)/unbraid demo
@@ -33,6 +33,12 @@ lint: .venv/ready
 	$(BIN)/ruff format --check --quiet src tests benchmarks
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
+
+# The documentation site, warnings as errors; notebooks are executed with a few steps each.
+docs: .venv/ready
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	OMP_NUM_THREADS=1 UNBRAID_NOTEBOOK_STEPS=$${UNBRAID_NOTEBOOK_STEPS:-40} $(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
 
 bench: .venv/ready
 	$(BIN)/python benchmarks/train_overhead.py
