@@ -105,3 +105,24 @@ def test_both_kinds_of_codes_of_the_end_to_end_model_have_their_own_number() -> 
     for groups in (method.encode(x), method.prior(2)):
         assert {key: tuple(group.mean.shape) for key, group in groups.items()} == sizes
         assert method.decode({key: group.mean for key, group in groups.items()}).shape == x.shape
+
+
+def test_ms_vae_is_built_as_asked_for() -> None:
+    for content, joined in (("codes", False), ("codes+z", True)):
+        assert built(methods.MSVAE, width=0.05, content=content).decoder.concatenate is joined
+    for normalize in (False, True):
+        assert (
+            built(
+                methods.MSVAE, width=0.05, network="fast", likelihood="laplace", normalize=normalize
+            ).decoder.normalize
+            is normalize
+        )
+    assert built(methods.MSVAE, width=0.05, z_prior="learned").prior_rows == 40
+    assert built(methods.MSVAE, width=0.05).prior_rows == 0
+
+
+def test_a_flow_starts_from_the_values_as_they_are() -> None:
+    flow = built(methods.MSFlow, width=0.02, transforms=1)
+    assert not flow.centre.any()
+    assert (flow.spread == 1).all()
+    assert flow.centre.shape == flow.spread.shape == (256,)
