@@ -13,7 +13,7 @@ from unbraid.data import cache
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.blocks import check_finite, row_blocks
 from unbraid.data.own.columns import factor_table
-from unbraid.data.own.image_choices import array_ends, stretch_note, wanted_ends
+from unbraid.data.own.image_choices import array_ends, dark_note, stretch_note, wanted_ends
 from unbraid.data.own.vectors import as_vectors, with_logarithms
 from unbraid.data.preprocessing import Preprocessing
 from unbraid.data.scaled import ScaledBytes
@@ -77,6 +77,7 @@ def from_arrays(
         if ends is None and value_range is None and (ends := array_ends(x)) is not None:
             notes.append(stretch_note("the images have more than 8 bits", ends))
         seen = as_images(x, name, layout, ends or value_range, pack_as, clip=ends is not None)
+        notes += dark_note(seen) if value_range is None and ends is None else []
         if value_range is None and ends is None and x.dtype == np.uint8 and not np.may_share_memory(x, seen):
             value_range = (0.0, 1.0)  # bytes that were zeros and ones
         stated = None if value_range is None else (value_range[0], value_range[1])

@@ -20,6 +20,7 @@ from unbraid.errors import InputError
 from unbraid.util.lists import split_list
 
 BEYOND = 0.0005  # of all pixels at either end: what may be clipped so that a hot pixel does not darken the rest
+DARK = 64  # images whose values stay below it are hardly meant to go from 0 to 255
 MOST_VALUES, LEAST_PER_IMAGE = 1 << 22, 256  # values that are looked at, in all and of one image
 
 
@@ -42,6 +43,7 @@ def choose(files: Sequence[Path], how: Preprocessing) -> Choices:
         Channels if some images are grey and others coloured; a stretch if there are images with more than 8 bits.
     """
     kinds = image_kinds(files)
+    clipped = sum(kind.endswith(";16") for kind, _ in kinds)
     grey = sum(kind in GREY for kind, _ in kinds)
     clear, deep = (
         sum(alpha for _, alpha in kinds),
@@ -60,6 +62,8 @@ def choose(files: Sequence[Path], how: Preprocessing) -> Choices:
             f"{clear:,} of {len(files):,} images may be transparent in parts, which become {how.background} "
             f"(--data.background {other})"
         )
+    if clipped:
+        notes.append(f"{clipped:,} coloured images have 16 bits a channel, of which the upper 8 are read")
     if deep and how.stretch is None and how.depth != 16:
         how = replace(how, stretch=value_ends(deep_values(file, per_image(len(deep))) for file in deep))
         notes.append(stretch_note(f"{len(deep):,} images have more than 8 bits", how.stretch))
@@ -94,6 +98,16 @@ def stretch_note(what: str, ends: tuple[float, float] | None) -> str:
     )
 
 
+def dark_note(images: NDArray[np.uint8]) -> list[str]:
+    """One line on images that use a small part of the range from 0 to 255, which somebody may not have meant."""
+    if not len(images) or images[:256].max() > DARK:
+        return []
+    high = max(int(block.max()) for _, block in row_blocks(images))
+    if not 0 < high <= DARK:
+        return []
+    return [f"values reach {high} of 255, so that images are dark; --data.value-range 0,{high} makes that white"]
+
+
 def image_kinds(files: Sequence[Path]) -> list[tuple[str, bool]]:
     """The mode of every image and whether it has an alpha channel, from its header; all that have none are named."""
     with ThreadPoolExecutor(min(cache.cores(), 8)) as pool:
@@ -113,7 +127,9 @@ def image_kind(file: Path) -> tuple[str, bool] | None:
     """The mode of an image and whether it has an alpha channel; None if it is no image."""
     try:
         with Image.open(file) as opened:
-            return opened.mode, opened.mode in WITH_ALPHA or "transparency" in opened.info
+            coded = str(opened.tile[0][3]) if opened.tile and opened.mode in ("RGB", "RGBA") else ""
+            mode = f"{opened.mode};16" if ";16" in coded else opened.mode  # Pillow gives their upper bytes
+            return mode, opened.mode in WITH_ALPHA or "transparency" in opened.info
     except PermissionError as error:
         raise InputError(f"no permission to read {str(file)!r}; change its permissions.") from error
     except UNREADABLE:
