@@ -32,7 +32,7 @@ class Columns:
     @property
     def width(self) -> int:
         """How many values a vector has."""
-        return max(place.stop for place in self.places.values())
+        return max(int(place.stop) for place in self.places.values())
 
     def raw(self, vectors: NDArray[Any]) -> Floats:
         """Vectors [..., value] in their own units."""
