@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -52,13 +53,14 @@ def command_parser(name: str, function: Callable[[Sequence[str]], None], usage: 
     return Parser(prog=f"unbraid {name}", usage=usage, description=function.__doc__, allow_abbrev=False)
 
 
-def add_machine(parser: argparse.ArgumentParser, *, precision: str = "32-true") -> None:
+def add_machine(parser: argparse.ArgumentParser, *, precision: str | None = "32-true") -> None:
     """Add the options that say where to compute; `machine` reads them.
 
     Args:
         parser: of a command that trains.
-        precision: what is used where none is named.
+        precision: what is used where none is named; None if the command finds that out itself.
     """
+    usual = precision or "32-true; auto without --method or with --minutes"
     parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, mps (auto)")
     parser.add_argument(
         "--devices", type=whole_number, default=1, metavar="N", help="processes that train together (1)"
@@ -67,7 +69,7 @@ def add_machine(parser: argparse.ArgumentParser, *, precision: str = "32-true") 
         "--precision",
         default=precision,
         metavar="NAME",
-        help=f"32-true, bf16-mixed, … or auto: whichever of these two is faster here ({precision})",
+        help=f"32-true, bf16-mixed, … or auto: whichever of these two is faster here ({usual})",
     )
     parser.add_argument("--threads", type=whole_number, metavar="N", help="CPU threads (as many as cores)")
     parser.add_argument("--save-every", type=float, default=60.0, metavar="S", help="seconds between checkpoints (60)")
@@ -105,6 +107,7 @@ def machine(known: argparse.Namespace) -> Machine:
 
     from unbraid.training.machine import Machine
 
+    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # its import has set another
     if known.threads:
         torch.set_num_threads(known.threads)
     return Machine(known.device, known.devices, known.precision, known.save_every)

@@ -89,6 +89,9 @@ class ShownScore:
     details: Mapping[str, Any]
     display: Display
     labels_read: bool = False
+    chance: tuple[float, float] | None = None  # what codes get that know nothing: mean and spread
+    ceiling: float | None = None  # what perfect codes get
+    beyond_chance: bool = True  # False where it is known to be no better
 
     @property
     def name(self) -> str:

@@ -214,7 +214,8 @@ def conventions(run: RunFiles, heat: HeatMap | None = None) -> Rows:
 def _labels(stage: Stage) -> str:
     """Whether labels were read, when, how many and of what."""
     given = stage.labels
-    training = "labels" if given.get("training") else "no labels"
+    unlabelled = "pairs, no labels" if "pairs" in given else "no labels"
+    training = "labels" if given.get("training") else unlabelled
     training += f" of {words.labelled(given)}" if "count" in given else ""
     test = "none"
     if given.get("test"):
