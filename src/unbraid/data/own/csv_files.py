@@ -113,7 +113,7 @@ def looks_like_data(rows: Rows) -> bool:
         if below and all(map(is_number, below)):
             return False
         repeated |= field in below
-    return repeated or 2 * len(numbers) >= len(first)
+    return repeated or 2 * len(numbers) > len(first)
 
 
 def is_number(text: str) -> bool:

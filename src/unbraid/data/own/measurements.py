@@ -84,7 +84,8 @@ def load_table(
     rows = np.arange(len(values))
     if missing == "drop":
         rows = np.flatnonzero(~np.isnan(values).any(1))
-        notes += [f"{len(values) - len(rows):,} rows with gaps are left out"] if len(rows) < len(values) else []
+        gone = len(values) - len(rows)
+        notes += [f"{gone:,} row{'s' * (gone > 1)} with gaps {'are' if gone > 1 else 'is'} left out"] if gone else []
     fill = column_means(values) if missing == "mean" else ()
     values = filled(path, values[rows], value_names(chosen, known), fill)
     data = from_arrays(
