@@ -63,6 +63,7 @@ def test_fit_does_with_each_column_what_info_says(tmp_path):
     path = table(tmp_path)
     seen = ud.info(path, missing="drop")
     data = seen.data
+    assert data is not None
     said = {column.name: column.role for column in seen.columns}
     assert said == {
         "id": "left out", "mass": "learned from", "colour": "learned from", "day": "left out", "lab": "left out",
@@ -86,5 +87,6 @@ def test_info_lists_columns_of_a_table_that_cannot_be_learned_from_yet(tmp_path)
 def test_info_follows_what_was_asked_for(tmp_path):
     seen = ud.info(table(tmp_path), exclude="size,colour", factors="lab")
     assert {c.name: c.role for c in seen.columns}["colour"] == "left out"
+    assert seen.data is not None
     assert seen.data.factor_names == ("lab", "target")
     assert seen.data.preprocessing.columns == ("mass",)

@@ -22,7 +22,7 @@ def test_arrays_beside_the_observations_are_labels_by_name(archive):
     np.testing.assert_array_equal(data.column("freq"), FREQ)
     np.testing.assert_array_equal(data.column("amp"), [2, 0, 1, 2])
     assert data.notes == ()
-    np.testing.assert_array_equal(ud.load(data.name, **data.arguments).factors, data.factors)
+    np.testing.assert_array_equal(ud.load(data.name, **(data.arguments or {})).factors, data.factors)
 
 
 def test_arrays_that_nobody_asked_for_are_mentioned_in_one_line(archive):
@@ -48,7 +48,7 @@ def test_labels_beside_an_array_are_hinted_at_and_read(tmp_path):
     assert "labels.npy beside it" in ud.load(tmp_path / "x.npy").notes[0]
     data = ud.load(tmp_path / "x.npy", labels="labels.npy")
     assert (data.factor_names, data.notes) == (("labels",), ())
-    np.testing.assert_array_equal(ud.load(data.name, **data.arguments).factors, data.factors)
+    np.testing.assert_array_equal(ud.load(data.name, **(data.arguments or {})).factors, data.factors)
     (tmp_path / "t.csv").write_text("pose,mood\n1,calm\n2,wild\n3,calm\n1,\n")
     assert ud.load(tmp_path / "x.npy", labels=tmp_path / "t.csv").factor_names == ("pose", "mood")
     (tmp_path / "t.csv").write_text("pose\n1\n2\n")
