@@ -42,6 +42,10 @@ def test_headers_are_known_by_what_stands_under_them(tmp_path, text):
     assert not found.notes
 
 
+def test_one_row_of_numbers_is_a_row(tmp_path):
+    assert sheet(tmp_path, "1,2,3\n").columns == {"c1": ["1"], "c2": ["2"], "c3": ["3"]}
+
+
 def test_a_header_can_be_asserted_or_denied(tmp_path):
     assert list(sheet(tmp_path, "1.5,2.5\n3,4\n", header="yes").columns) == ["1.5", "2.5"]
     assert sheet(tmp_path, "a,b\nc,d\n", header=False).columns == {"c1": ["a", "c"], "c2": ["b", "d"]}
