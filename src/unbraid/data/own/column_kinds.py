@@ -81,6 +81,8 @@ def as_numbers_or_none(values: Sequence[Any]) -> tuple[NDArray[np.float64] | Non
         >>> as_numbers_or_none(["1.5", "", "2"])[0].tolist(), as_numbers_or_none(["a", None])[1].tolist()
         ([1.5, nan, 2.0], [False, True])
     """
+    if isinstance(values, np.ndarray) and values.dtype.kind == "f":  # read already
+        return values.astype(np.float64, copy=False), np.isnan(values)
     if not {bool, np.bool_} & set(map(type, values)):
         try:  # most columns hold numbers without gaps: Python reads those fastest
             numbers = np.fromiter(map(float, values), np.float64, len(values))

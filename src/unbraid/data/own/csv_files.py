@@ -139,7 +139,7 @@ def with_points(columns: dict[str, list[Any]], notes: list[str], delimiter: str)
     """Numbers with decimal points, whatever the file has; said where something was changed."""
     changed = {}
     for name, values in columns.items():
-        if not any("," in value for value in values):
+        if "," not in "".join(values):
             continue
         present = [value.strip() for value in values if value.strip().lower() not in MISSING]
         with_comma = [value for value in present if "," in value]
