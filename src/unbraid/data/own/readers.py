@@ -19,6 +19,7 @@ from unbraid.data.own.image_folder import check_same_shape, load_folder, wanted_
 from unbraid.data.own.measurements import load_table
 from unbraid.data.own.pixels import resize_picture, to_grey_or_rgb
 from unbraid.data.own.siblings import label_file, labels_beside, labels_hint, named_factors, unused_note
+from unbraid.data.own.sparse_files import load_h5ad, sparse_rows
 from unbraid.errors import InputError, unknown
 from unbraid.util.arrays import check_archive, open_array
 from unbraid.util.files import check_regular
@@ -27,14 +28,14 @@ from unbraid.util.lists import name_list
 ARRAY_NAMES = ("observations", "images", "imgs", "image", "x", "data", "traces", "signals", "arr_0")
 FACTOR_NAMES = ("factors", "latents_classes", "labels", "targets", "y")
 SMALL = 1 << 24  # bytes of an array whose shape is looked at
-READABLE = "a folder of images, .npy, .npz, .h5/.hdf5, .csv or .parquet"
+READABLE = "a folder of images, .npy, .npz, .h5/.hdf5, .h5ad, .csv or .parquet"
 
 
 def load_path(path: Path, /, **arguments: Any) -> FactorData:
     """A data set from a file or folder.
 
     Args:
-        path: a folder of images, .npy, .npz, .h5, .csv or .parquet.
+        path: a folder of images, .npy, .npz, .h5, .h5ad, .csv or .parquet.
         arguments: options of that kind of file (docs/data.md).
 
     Returns:
@@ -80,6 +81,7 @@ def loaders_of(suffix: str) -> tuple[Callable[..., FactorData], ...]:
         ".npy": (from_arrays, load_npy),
         ".npz": (from_arrays, load_npz),
         **dict.fromkeys((".h5", ".hdf5"), hdf5),
+        ".h5ad": (load_h5ad,),
         **dict.fromkeys((".csv", ".tsv", ".parquet"), table),
     }
     return known.get(suffix, ())
@@ -111,6 +113,8 @@ def load_npz(
         check_archive(path)
         with np.load(path, allow_pickle=False) as archive:
             names = archive.files
+            if (matrix := sparse_rows(path, names)) is not None:
+                return from_arrays(matrix, name=str(path), arguments={}, **options)
             key = choose_array(path, names, array, ARRAY_NAMES, alone=True)
             observations = archive[key]
             wanted = factor_arrays(path, names, key, factors)
