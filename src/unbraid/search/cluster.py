@@ -7,6 +7,7 @@ import io
 import os
 import secrets
 import shutil
+import socket
 import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ from unbraid.search.tasks import MOST_ATTEMPTS, Outcome, Task, attempt
 from unbraid.util.files import write_text
 
 TOKEN = ".search-token"  # in the folder of all tasks: a machine that reads it there shares the disk
+REACH = 10.0  # seconds in which a cluster must answer
 AHEAD = 4  # tasks that wait in the cluster for each one that runs; the rest wait here
 
 
@@ -85,6 +87,8 @@ def connect(ray: Any, address: str | None, workers: int | None) -> None:
     settings: dict[str, Any] = {"log_to_driver": False, "include_dashboard": False, "logging_level": "error"}
     try:
         if address is not None:
+            host, _, port = address.removeprefix("ray://").rpartition(":")
+            socket.create_connection((host, int(port)), timeout=REACH).close()  # Ray itself would try for minutes
             ray.init(address=address, log_to_driver=False, logging_level="error")
         elif os.environ.get("RAY_ADDRESS"):
             ray.init(log_to_driver=False, logging_level="error")
