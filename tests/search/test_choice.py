@@ -45,6 +45,14 @@ def test_a_setting_that_failed_is_last_and_never_chosen() -> None:
     assert "two finished seeds" in recommendation([failed], "udr")[0]
 
 
+def test_a_model_that_says_next_to_nothing_is_not_praised() -> None:
+    setting = Setting("vae", {"beta": 9})
+    rows = [Row("a", setting, seed, "finished", {"codes_used": float(seed)}) for seed in range(2)]
+    silent = summarise(setting, rows, {"udr": Agreement(0.9, None, (0.9, 0.9))})
+    said = recommendation([silent, ranked(2, (0.1, 0.2), None)], "udr")
+    assert "It uses 0.5 codes on average: what says so little agrees, or fits, for no good reason." in said
+
+
 def test_variance_goes_to_the_option_that_makes_it() -> None:
     def rows(beta: float, width: float) -> Ranked:
         setting = Setting("vae", {"beta": beta, "width": width})

@@ -77,6 +77,7 @@ def search(words: Sequence[str]) -> None:
     )
     print_ranking(found)
     out.print(f"search: {found.folder}", soft_wrap=True)
+    out.print(f"report: {found.folder / 'report.html'}", soft_wrap=True)
 
 
 def add_choice(parser: ArgumentParser) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from unbraid.search.agreement import NAMES as NEEDS_SEEDS
 from unbraid.search.ranking import Ranked, Summary, ordered, sign, title
 
+FEW_CODES = 2
 WITHOUT_LABELS = (*NEEDS_SEEDS, "elbo", "reconstruction", "l2", "codes_used")
 
 
@@ -44,6 +45,11 @@ def recommendation(settings: Sequence[Ranked], by: str) -> list[str]:
         names = "; ".join(one.setting.name for one in rivals[:3]) + (" and others" if len(rivals) > 3 else "")
         sentences.append(
             f"Its interval overlaps with {len(rivals)} of {len(found) - 1} others ({names}): these are open."
+        )
+    used = best.value("codes_used")
+    if used < FEW_CODES:
+        sentences.append(
+            f"It uses {shown(used)} codes on average: what says so little agrees, or fits, for no good reason."
         )
     if by in ("udr", "udr_lasso"):
         sentences.append(

@@ -107,6 +107,7 @@ def search(
         errors = carry_out(folder, plan, SharedData(data), wanted, where, machine or Machine("cpu"), show=show)
         found = Search(folder, plan, by, data, errors)
         found.write()
+        found.report()
         if keep_best is not None:
             found.drop_weights(keep_best)
     return found

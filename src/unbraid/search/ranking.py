@@ -67,7 +67,9 @@ def title(name: str) -> str:
 
 
 def sign(name: str) -> int:
-    """1 where more of a figure is better, −1 where less is."""
+    """1 where more of a figure is better, −1 where less is, 0 where neither."""
+    if name in NEITHER:
+        return 0
     lower = name in LOWER_IS_BETTER or (name in METRICS and METRICS[name].better == "lower")
     return -1 if lower else 1
 

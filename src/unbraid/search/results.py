@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from unbraid.api import Run
 from unbraid.data.factor_data import FactorData
 from unbraid.data.optional import need
 from unbraid.errors import InputError
+from unbraid.evaluation.pictures import write_pictures
+from unbraid.report import write_search_page
 from unbraid.search.agreement import agreement
 from unbraid.search.choice import recommendation
 from unbraid.search.effects import effects
@@ -47,6 +50,7 @@ class Search:
     ) -> None:
         self.folder, self.trials, self.by, self.data = folder, tuple(trials), by, data
         self.errors = dict(errors or {})
+        self.more = tuple({type(stage) for trial in self.trials for stage in trial.setting.stages})
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -87,7 +91,7 @@ class Search:
         if number > len(rows):
             raise InputError(f"{str(self.folder)!r} has {len(rows)} trials with a value of {title(self.by)}.")
         chosen = self._first_choice() if number == 1 else rows[number - 1]
-        return api.open(self.folder / TRIALS / chosen.name, self.data)
+        return api.open(self.folder / TRIALS / chosen.name, self.data, self.more)
 
     def _first_choice(self) -> Row:
         """Of the best setting the seed with the best value: one lucky seed of another setting does not count."""
@@ -98,6 +102,24 @@ class Search:
     def recommendation(self) -> list[str]:
         """What to take and how sure that is, in sentences."""
         return recommendation(self.settings, self.by)
+
+    @property
+    def shown(self) -> dict[str, str]:
+        """The trials whose pictures the page shows, by setting: the best one's best and the worst one's worst."""
+        known = [one for one in self.settings if best_rows([one], self.by)]
+        if len(known) < 2:
+            return {}
+        best, worst = best_rows([known[0]], self.by)[0], best_rows([known[-1]], self.by)[-1]
+        return {best.setting.name: best.name, worst.setting.name: worst.name}
+
+    def report(self) -> Path:
+        """Write report.html, with pictures of the best and the worst run, and return its path."""
+        for name in self.shown.values():
+            run = api.open(self.folder / TRIALS / name, self.data, self.more)
+            with suppress(InputError):  # weights that were dropped have no new pictures
+                run.codes(show=False)
+                write_pictures(run)
+        return write_search_page(self.folder)
 
     def table(self) -> list[dict[str, Any]]:
         """A plain row for each trial: setting, seed, what was varied, status, figures."""
@@ -140,7 +162,7 @@ class Search:
                 "by": self.by,
                 "titles": {name: title(name) for one in self.settings for name in one.figures},
                 "better": {name: sign(name) for one in self.settings for name in one.figures},
-                "settings": plain(self.settings),
+                "settings": [one | {"shown": self.shown.get(one["name"])} for one in plain(self.settings)],
                 "effects": [to_json(effect) for effect in effects(self.settings, self.by)],
                 "recommendation": self.recommendation,
             },
