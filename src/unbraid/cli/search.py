@@ -36,6 +36,7 @@ def search(words: Sequence[str]) -> None:
     parser.add_argument("--random", type=whole_number, metavar="N", help="draw N settings in place of the whole grid")
     parser.add_argument("--seeds", type=whole_number, default=5, metavar="N", help="runs of each setting (5)")
     parser.add_argument("--steps", nargs="+", type=int, default=[20_000], metavar="N", help="for all stages or each")
+    parser.add_argument("--minutes", type=float, metavar="M", help="for all trials together, in place of --steps")
     add_choice(parser)
     add_place(parser)
     parser.epilog = (
@@ -62,7 +63,9 @@ def search(words: Sequence[str]) -> None:
         then=known.then,
         seeds=known.seeds,
         steps=known.steps,
+        minutes=known.minutes,
         by=known.by,
+        halving=known.halving,
         measures=known.measure,
         options={name: text for name, text in given if not name.startswith("data.")},
         recipe=known.recipe,
@@ -89,6 +92,9 @@ def add_choice(parser: ArgumentParser) -> None:
         help="choose by udr, udr_lasso, stability, elbo, l2, or mig, dci, … (udr)",
     )
     parser.add_argument("--measure", nargs="+", default=[], metavar="NAME", help="further scores of each run")
+    parser.add_argument(
+        "--halving", action="store_true", help="leave settings early that agree least (early is unsure)"
+    )
     parser.add_argument("--keep-best", type=whole_number, metavar="N", help="drop the weights of all but N trials")
     parser.add_argument("--recipe", default="fast", choices=("fast", "paper"), help="options that are not named (fast)")
     parser.add_argument("--labels", metavar="N", help="labels that methods may see: 256, 0.5%%, 'first 256', all")

@@ -40,7 +40,7 @@ def write_pictures(run: RunDirectory) -> Path:
         kept is not None
         and "originals" in kept
         and not lacks_classes(run, kept)
-        and np.array_equal(kept["rows"], shown)
+        and np.array_equal(kept.get("rows", ()), shown)
     ):
         return path
     # As for new observations: without labels, unless codes are labels.

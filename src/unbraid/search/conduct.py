@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,11 @@ from unbraid.errors import InputError
 from unbraid.methods import recipes
 from unbraid.runs.plan import Plan
 from unbraid.search.agreement import NAMES as NEEDS_SEEDS
+from unbraid.search.budget import earlier_steps, seconds_of_a_step, steps_for
 from unbraid.search.data import SharedData
 from unbraid.search.engine import executor, run_tasks
 from unbraid.search.figures import FREE, check_measures
+from unbraid.search.halving import halve
 from unbraid.search.results import PLAN, TRIALS, Search, check_search
 from unbraid.search.space import Range, Values, settings, with_options
 from unbraid.search.tasks import Executor, Task
@@ -42,8 +45,10 @@ def search(
     then: Methods = (),
     seeds: int | Sequence[int] = 5,
     steps: int | Sequence[int] = 20_000,
+    minutes: float | None = None,
     by: str = "udr",
     measures: Sequence[str] = (),
+    halving: bool = False,
     options: Mapping[str, Any] | None = None,
     recipe: recipes.Recipe = "fast",
     labels: LabelBudget | str | int | None = None,
@@ -68,9 +73,12 @@ def search(
         then: the stages that follow the first one in every run.
         seeds: how many (0, 1, …), or which.
         steps: for all stages, or for each.
+        minutes: that all trials may take together, in place of steps: as many steps as these allow here.
         by: the figure to choose by: `udr`, `udr_lasso`, `stability`, `elbo`, `reconstruction`, `l2`, or any score
             that labels allow, such as `mig`.
         measures: further scores of each run.
+        halving: leave the settings that agree least after a ninth and a third of the steps. Early scores mislead, as
+            docs/results/search-udr.md measures, so that it is off unless asked for.
         options: that all settings share, by name as in `vary`.
         recipe: where options start that a name leaves open: `fast` or `paper`.
         labels: how many labels methods may see.
@@ -96,16 +104,28 @@ def search(
     """
     if not isinstance(data, FactorData):
         data = load(data)
-    plan = plan_trials(data, method, vary or {}, random, then, seeds, steps, options or {}, recipe, labels)
-    wanted = tuple(dict.fromkeys(name for name in (*measures, by) if name not in (*FREE, *NEEDS_SEEDS)))
-    check_measures(wanted, data)
     folder = Path(out) if out is not None else Path("runs") / f"search-{Path(data.name).stem}"
     check_folder(folder)
     where = executor(on, workers=workers) if isinstance(on, str) else on
+    plan = plan_trials(data, method, vary or {}, random, then, seeds, steps, options or {}, recipe, labels)
+    wanted = tuple(dict.fromkeys(name for name in (*measures, by) if name not in (*FREE, *NEEDS_SEEDS)))
+    check_measures(wanted, data)
+    if halving and by not in NEEDS_SEEDS:
+        raise InputError(
+            f"--halving compares settings by {', '.join(NEEDS_SEEDS)}, not by {by}: leave one of them out."
+        )
+    if minutes is not None:
+        plan = within_minutes(minutes, plan, data, where, folder)
     with locked(folder):
-        begin(folder, data, plan, vary or {}, by, wanted, command)
-        errors = carry_out(folder, plan, SharedData(data), wanted, where, machine or Machine("cpu"), show=show)
-        found = Search(folder, plan, by, data, errors)
+        begin(folder, data, plan, vary or {}, by, wanted, command, minutes)
+        shared, place = SharedData(data), machine or Machine("cpu")
+        stopped: dict[str, int] = {}
+        if halving:
+            folders = {trial.name: folder / TRIALS / trial.name for trial in plan if not trial.setting.error}
+            stopped = halve(folders, plan, shared, by, where, place, show=show)
+        going = [trial for trial in plan if trial.setting.error or trial.name not in stopped]
+        errors = carry_out(folder, going, shared, wanted, where, place, show=show)
+        found = Search(folder, plan, by, data, errors, stopped)
         found.write()
         found.report()
         if keep_best is not None:
@@ -145,6 +165,25 @@ def plan_trials(
     return [Trial(setting, tuple(counts), seed, budget) for setting in found for seed in numbers]
 
 
+def within_minutes(
+    minutes: float, plan: Sequence[Trial], data: FactorData, where: Executor, folder: Path
+) -> list[Trial]:
+    """The trials with as many steps as the time allows; a repeated call keeps what the first one has chosen."""
+    steps = earlier_steps(folder / PLAN, minutes)
+    if steps is None:
+        known: dict[str, float] = {}
+        seconds = []
+        for trial in plan:
+            stages = trial.setting.stages
+            if stages:
+                name = "+".join(stage.name for stage in stages)
+                known[name] = known.get(name) or seconds_of_a_step(data, stages, trial.labels)
+                seconds.append(known[name])
+        steps = steps_for(minutes, seconds, where.slots) if seconds else 1
+        _log.info("%g minutes for %d trials: %s steps each", minutes, len(plan), f"{steps:,}")
+    return [replace(trial, steps=(steps,) * len(trial.steps)) for trial in plan]
+
+
 def listed(given: Methods) -> list[MethodConfig | str]:
     """One method or several as a list."""
     return [given] if isinstance(given, MethodConfig | str) else list(given)
@@ -163,6 +202,7 @@ def begin(
     by: str,
     measures: Sequence[str],
     command: str | None,
+    minutes: float | None = None,
 ) -> None:
     """Write search.json; a search on other data is left alone."""
     known = {"name": data.name, "fingerprint": data.fingerprint, "n": len(data), "shape": list(data.shape)}
@@ -178,7 +218,7 @@ def begin(
     ]
     write_json(
         folder / PLAN,
-        {"format": 1, "data": known, "vary": described, "steps": list(plan[0].steps), "by": by}
+        {"format": 1, "data": known, "vary": described, "steps": list(plan[0].steps), "by": by, "minutes": minutes}
         | {"measures": list(measures), "command": command, "trials": trials},
     )
 

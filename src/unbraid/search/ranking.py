@@ -32,7 +32,7 @@ class Row:
     name: str  # of its run directory
     setting: Setting
     seed: int
-    status: str  # finished, failed, paused or waiting
+    status: str  # finished, failed, waiting, or left at a step by halving
     figures: Mapping[str, float]
     error: str = ""
     seconds: float = float("nan")

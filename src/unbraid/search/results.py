@@ -38,6 +38,7 @@ class Search:
         by: the figure to choose by.
         data: the data set, for runs whose data did not come from `load`.
         errors: sentences of trials that failed, by their names.
+        stopped: trials that halving has left, each with the step at which it did.
     """
 
     def __init__(
@@ -47,9 +48,10 @@ class Search:
         by: str,
         data: FactorData | None = None,
         errors: Mapping[str, str] | None = None,
+        stopped: Mapping[str, int] | None = None,
     ) -> None:
         self.folder, self.trials, self.by, self.data = folder, tuple(trials), by, data
-        self.errors = dict(errors or {})
+        self.errors, self.stopped = dict(errors or {}), dict(stopped or {})
         self.more = tuple({type(stage) for trial in self.trials for stage in trial.setting.stages})
 
     @cached_property
@@ -65,7 +67,8 @@ class Search:
             return Row(trial.name, setting, trial.seed, "failed", {}, self.errors[trial.name])
         result = read_result(self.trial_folder(trial))
         if result is None:
-            return Row(trial.name, setting, trial.seed, "waiting", {})
+            step = self.stopped.get(trial.name)
+            return Row(trial.name, setting, trial.seed, "waiting" if step is None else f"left at step {step}", {})
         return Row(trial.name, setting, trial.seed, "finished", result.figures, seconds=result.seconds)
 
     def trial_folder(self, trial: Trial) -> Path:

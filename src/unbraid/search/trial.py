@@ -11,7 +11,7 @@ from typing import Any
 from unbraid import methods
 from unbraid.api import Run, fit
 from unbraid.data.label_budget import LabelBudget
-from unbraid.errors import InputError, Interrupted
+from unbraid.errors import InputError
 from unbraid.search.data import SharedData
 from unbraid.search.figures import measure, seconds_of_training
 from unbraid.search.space import Setting
@@ -57,9 +57,7 @@ class Result:
     seconds: float  # of training
 
 
-def run_trial(
-    folder: Path, shared: SharedData, trial: Trial, measures: Sequence[str], machine: Machine
-) -> Result | None:
+def run_trial(folder: Path, shared: SharedData, trial: Trial, measures: Sequence[str], machine: Machine) -> Result:
     """Train a trial unless it is trained, measure what is not measured yet, and write its record.
 
     Args:
@@ -67,20 +65,15 @@ def run_trial(
         shared: the data set.
         trial: setting, steps and seed.
         measures: scores beyond those that every trial has, by name.
-        machine: where to compute, and at which step to pause.
+        machine: where to compute.
 
     Returns:
-        Its figures; None where it has come to the step at which it was to pause.
+        Its figures.
     """
     kept = read_result(folder)
     if kept is not None and set(measures) <= set(kept.figures):
         return kept
-    try:
-        run = fit_trial(folder, shared, trial, machine)
-    except Interrupted:
-        if machine.pause is not None and paused_at(folder) == machine.pause:
-            return None
-        raise
+    run = fit_trial(folder, shared, trial, machine)
     figures = {**(kept.figures if kept else {})}
     figures |= measure(run, [name for name in measures if name not in figures])
     result = Result(figures, seconds_of_training(folder))
@@ -100,12 +93,6 @@ def fit_trial(folder: Path, shared: SharedData, trial: Trial, machine: Machine) 
         machine=machine,
         show=False,
     )
-
-
-def paused_at(folder: Path) -> int | None:
-    """The step of the newest checkpoint of a first stage that is not finished."""
-    steps = [int(path.stem.removeprefix("checkpoint-")) for path in folder.glob("stage-1/checkpoint-*.safetensors")]
-    return max(steps, default=None)
 
 
 def read_result(folder: Path) -> Result | None:

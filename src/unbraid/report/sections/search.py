@@ -99,10 +99,10 @@ def write_search_page(folder: Path) -> Path:
 
 
 def statuses(trials: Sequence[Mapping[str, Any]]) -> str:
-    """How many trials are finished, failed or still to do."""
-    counts = {
-        status: sum(trial["status"] == status for trial in trials) for status in ("finished", "failed", "waiting")
-    }
+    """How many trials are finished, failed, still to do, or were left on the way."""
+    counts = {"finished": 0, "failed": 0, "waiting": 0}
+    for trial in trials:
+        counts[trial["status"]] = counts.get(trial["status"], 0) + 1
     return ", ".join(f"{count} {status}" for status, count in counts.items() if count)
 
 
