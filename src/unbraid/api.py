@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unbraid import methods
 from unbraid.core import MethodConfig
 from unbraid.data.factor_data import FactorData
 from unbraid.data.label_budget import LabelBudget
 from unbraid.data.load import load as load_data
+from unbraid.data.own.signals import shaped_signals
 from unbraid.errors import DataMissing, InputError
 from unbraid.evaluation import classes, pictures
 from unbraid.evaluation.evaluate import evaluate
@@ -25,14 +25,16 @@ from unbraid.evaluation.verdict import write_verdict
 from unbraid.explore import sharing
 from unbraid.report import write_report
 from unbraid.report.notebook import run_html, run_line
+from unbraid.runs.budget import Budget
 from unbraid.runs.chain import means
 from unbraid.runs.codes import CodeTable
+from unbraid.runs.count_scales import with_own_total
 from unbraid.runs.decoding import decode_codes
 from unbraid.runs.directory import ENCODE_BATCH, ENCODED_ROWS, RunDirectory
 from unbraid.runs.fit import train_run
 from unbraid.runs.new_data import factors_of, read_new
-from unbraid.runs.plan import Plan
 from unbraid.runs.records import check_environment
+from unbraid.runs.request import Request, prepare
 from unbraid.training.batches import as_stored
 from unbraid.training.machine import Machine
 from unbraid.util.seeds import mix
@@ -43,6 +45,7 @@ class Run(RunDirectory):
 
     Example:
         >>> import tempfile
+        >>> from unbraid import methods
         >>> from unbraid.data import load
         >>> traces = load("pendulum", n=40)
         >>> vae = methods.VAE(likelihood="gaussian", latents=3, width=0.05)
@@ -94,6 +97,8 @@ class Run(RunDirectory):
     def reconstruct(self, x: Any, *, labels: NDArray[Any] | None = None) -> list[NDArray[Any]]:
         """What each stage makes of observations: y first, x̂ last; images as bytes, vectors in their own units.
 
+        Of counts these are rates.
+
         Args:
             x: observations, as for `encode`.
             labels: [n, factor] for encoders that read them, NaN where unknown; given controls cannot do without.
@@ -102,7 +107,8 @@ class Run(RunDirectory):
         found = read_new(self, x)
         batches = self.new_batches(found.observations, found.labels_for(self) if labels is None else labels)
         parts = [[as_stored(y) for y in self.chain.reconstruct(batch, known)] for batch, known in batches]
-        return [self._raw(np.concatenate(outputs)) for outputs in zip(*parts, strict=True)]
+        made = [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+        return [self._raw(with_own_total(self, output, found.observations)) for output in made]
 
     def sample(self, n: int, *, seed: int | None = None, learned: bool = True) -> list[NDArray[Any]]:
         """New observations, as every stage makes them of codes that are drawn: y first, x̂ last.
@@ -150,7 +156,11 @@ class Run(RunDirectory):
 
     def _raw(self, made: NDArray[Any]) -> NDArray[Any]:
         """What a stage made, in the units of the raw data."""
-        return made if self.is_image else self.preprocessing.raw(made)
+        if self.is_image:
+            return made
+        how = self.preprocessing
+        raw = how.raw(made)
+        return raw if how.signal is None else shaped_signals(raw, how.signal, how.layout)
 
     def evaluate(
         self,
@@ -204,9 +214,10 @@ class Run(RunDirectory):
 
 def fit(
     data: FactorData | str | Path,
-    method: MethodConfig | str | Sequence[MethodConfig | str],
+    method: MethodConfig | str | Sequence[MethodConfig | str] | None = None,
     *,
-    steps: int | Sequence[int] = 20_000,
+    steps: int | Sequence[int] | None = None,
+    minutes: float | Budget | None = None,
     seed: int = 0,
     labels: LabelBudget | str | int | None = None,
     out: str | Path | None = None,
@@ -221,8 +232,12 @@ def fit(
 
     Args:
         data: a data set, the name of one, or a path.
-        method: a configuration or the name of a method; several are stages in order.
-        steps: for all stages, or for each.
+        method: a configuration, or the name of a method with options that suit the data, as `unbraid fit` has them;
+            several are stages in order. Left out, what the table of tried chains names for such data
+            (`unbraid.methods.budgets`): for images β-TCVAE, then MS-VAE.
+        steps: for all stages, or for each; left out, 20,000, or those of the table.
+        minutes: in place of steps, a budget: a few steps are measured, then those are chosen that leave time for codes,
+            scores and the page. What was chosen stands in config.json.
         seed: of weights, batches and noise.
         labels: how many labels methods may see (256, "0.5%", a `LabelBudget`); all, if left out.
         out: the run directory; `runs/…` by default.
@@ -235,6 +250,7 @@ def fit(
 
     Example:
         >>> import tempfile
+        >>> from unbraid import methods
         >>> run = fit("pendulum", methods.VAE(likelihood="gaussian", width=0.05), steps=1,
         ...           out=f"{tempfile.mkdtemp()}/run", show=False)
         >>> [config.title for config, _ in run.plan.stages]
@@ -242,13 +258,9 @@ def fit(
     """
     if not isinstance(data, FactorData):
         data = load_data(data)
-    named = [method] if isinstance(method, MethodConfig | str) else list(method)
-    configs = [methods.by_name(one)() if isinstance(one, str) else one for one in named]
-    counts = [int(steps)] * len(configs) if isinstance(steps, int | np.integer) else [int(count) for count in steps]
-    budget = labels if isinstance(labels, LabelBudget | None) else LabelBudget(labels)
-    plan = Plan.check(data, configs, counts, seed, budget)
-    run = Run(Path(out) if out is not None else Path("runs") / plan.default_name, plan, data)
-    train_run(run, machine or Machine(), show=show, command=command)
+    ready = prepare(data, Request(method, steps, minutes, seed, labels, out, machine), show=show)
+    run = Run(ready.folder, ready.plan, data)
+    train_run(run, ready.machine, show=show, command=command, budget=ready.budget)
     return run
 
 

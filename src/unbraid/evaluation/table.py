@@ -22,7 +22,7 @@ from unbraid.util.seeds import mix
 
 NEEDS_NO_FACTORS = ("codes", "means, log-variances")
 # With one factor these are 1 for any code that varies, or not defined.
-TELL_FACTORS_APART = ("factor_score", "beta_score", "z_diff", "dci", "modularity")
+TELL_FACTORS_APART = ("factor_score", "beta_score", "z_diff", "dci", "modularity", "mig_sup", "infomec")
 
 
 def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
@@ -70,7 +70,9 @@ def steering_table(run: RunDirectory, found: CodeTable) -> Table:
         return table
     own = found.table(len(run.plan.stages))
     count = table.codes.shape[1]
-    return replace(own, codes=own.codes[:, :count], columns=own.columns[:count], log_vars=None, information=None)
+    return replace(
+        own, codes=own.codes[:, :count], columns=own.columns[:count], log_vars=None, information=None, memo={}
+    )
 
 
 def replaces_codes(run: RunDirectory) -> bool:

@@ -43,7 +43,7 @@ def steps_for(minutes: float, seconds: Sequence[float], slots: int) -> int:
     if steps < LEAST:
         needed = sum(seconds) * LEAST / (60 * slots * FOR_STEPS)
         raise InputError(f"{minutes:g} minutes are too few for {len(seconds)} trials: give at least {needed:.2g}.")
-    digits = 10 ** max(0, floor(log10(steps)) - 1)
+    digits = int(10 ** max(0, floor(log10(steps)) - 1))
     return int(steps // digits) * digits
 
 
