@@ -56,6 +56,8 @@ def train_run(
     check_place(run.folder, run.data)
     check_stages(run, machine)
     if show:
+        for sentence in run.plan.notes:
+            _log.info("%s.", sentence)
         for sentence in (*unfinished_schedules(run.plan), *rows_left_out(run)):
             _log.warning(sentence)
     with locked(run.folder):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.data.counts import Kind, is_counts
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.arrays import from_arrays
 from unbraid.data.own.column_kinds import as_numbers_or_none, describe_columns, role_notes
@@ -36,9 +37,10 @@ def load_table(
     missing: str = "refuse",
     header: str | bool = "auto",
     categories: Mapping[str, Sequence[str]] | None = None,
+    kind: Kind = "auto",
     arguments: Mapping[str, Any] | None = None,
 ) -> FactorData:
-    """A table of measurements.
+    """A table of measurements or of counts.
 
     Args:
         path: a CSV, TSV or Parquet file.
@@ -53,6 +55,7 @@ def load_table(
         missing: what becomes of gaps: "refuse", "drop" the row, or "mean": fill in the column's mean.
         header: whether the first line has the names: "auto", "yes" or "no".
         categories: the values of category columns, where a data set has them already.
+        kind: of all numbers: counts, which are kept as they are, or values; auto looks at them.
         arguments: what `load` records.
 
     Returns:
@@ -87,12 +90,15 @@ def load_table(
         notes += [f"{len(values) - len(rows):,} rows with gaps are left out"] if len(rows) < len(values) else []
     fill = column_means(values) if missing == "mean" else ()
     values = filled(path, values[rows], value_names(chosen, known), fill)
+    plain = not known and not logs
+    are_counts = plain and is_counts(values, str(path), kind, standardize)
     data = from_arrays(
         values,
         {name: [table[name][row] for row in rows] for name in labels},
         kinds=kinds,
         name=str(path),
-        standardize=standardize,
+        standardize=False if are_counts else standardize,
+        kind="counts" if are_counts else "values",
         value_names=value_names(chosen, known),
         log1p=logged_places(chosen, known, logs),
         arguments={} if arguments is None else arguments,

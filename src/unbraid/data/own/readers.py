@@ -17,20 +17,21 @@ from unbraid.data.optional import need
 from unbraid.data.own.arrays import from_arrays
 from unbraid.data.own.image_folder import check_same_shape, load_folder, resize_picture, to_grey_or_rgb, wanted_size
 from unbraid.data.own.measurements import load_table
+from unbraid.data.own.sparse_files import load_h5ad, sparse_rows
 from unbraid.errors import InputError, unknown
 from unbraid.util.arrays import check_archive, open_array
 from unbraid.util.files import check_regular
 
 ARRAY_NAMES = ("observations", "images", "imgs", "image", "x", "data", "traces", "signals", "arr_0")
 FACTOR_NAMES = ("factors", "latents_classes", "labels", "targets", "y")
-READABLE = "a folder of images, .npy, .npz, .h5/.hdf5, .csv or .parquet"
+READABLE = "a folder of images, .npy, .npz, .h5/.hdf5, .h5ad, .csv or .parquet"
 
 
 def load_path(path: Path, /, **arguments: Any) -> FactorData:
     """A data set from a file or folder.
 
     Args:
-        path: a folder of images, .npy, .npz, .h5, .csv or .parquet.
+        path: a folder of images, .npy, .npz, .h5, .h5ad, .csv or .parquet.
         arguments: options of that kind of file (docs/data.md).
 
     Returns:
@@ -76,6 +77,7 @@ def loaders_of(suffix: str) -> tuple[Callable[..., FactorData], ...]:
         ".npy": (from_arrays, load_npy),
         ".npz": (from_arrays, load_npz),
         **dict.fromkeys((".h5", ".hdf5"), hdf5),
+        ".h5ad": (load_h5ad,),
         **dict.fromkeys((".csv", ".tsv", ".parquet"), table),
     }
     return known.get(suffix, ())
@@ -103,6 +105,8 @@ def load_npz(path: Path, *, array: str | None = None, factors: str | None = None
         check_archive(path)
         with np.load(path, allow_pickle=False) as archive:
             names = archive.files
+            if (matrix := sparse_rows(path, names)) is not None:
+                return from_arrays(matrix, name=str(path), arguments={}, **options)
             key = choose_array(path, names, array, ARRAY_NAMES, alone=True)
             factor_key = choose_array(path, [n for n in names if n != key], factors, FACTOR_NAMES, alone=False)
             observations = archive[key]
