@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-browser faults mutants mutants-sample lint docs bench clean
+.PHONY: demo test test-browser test-cluster faults mutants mutants-sample lint docs bench clean
 
 demo: .venv/ready
 	$(BIN)/unbraid demo
@@ -15,6 +15,11 @@ test-browser: .venv/ready
 	command -v chromium > /dev/null || (apt-get -q update && apt-get -q install -y --no-install-recommends chromium)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
 	OMP_NUM_THREADS=1 $(BIN)/pytest -q tests/browser
+
+# Kills processes and machines of a search: joblib's, and those of a Ray cluster that is started on this machine.
+test-cluster: .venv/ready
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[ray]'
+	OMP_NUM_THREADS=1 UNBRAID_CLUSTER=1 $(BIN)/pytest -q tests/cluster
 
 # Breaks runs on purpose, at every point where they change their folder: some ten minutes.
 faults: .venv/ready
