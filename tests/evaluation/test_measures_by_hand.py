@@ -61,7 +61,7 @@ class Learned(Adds):
 def run_of(last: nn.Module, x: Tensor) -> Any:
     first = Sums()
     return SimpleNamespace(
-        data=x, plan=SimpleNamespace(seed=0), chain=Chain([first, last]), stage=lambda number: first,  # type: ignore[list-item]
+        data=x, plan=SimpleNamespace(seed=5), chain=Chain([first, last]), stage=lambda number: first,  # type: ignore[list-item]
         config=lambda number: CONFIG, batches=lambda *_, **__: [(x[:2], x[:2, :0]), (x[2:], x[2:, :0])],
     )  # fmt: skip
 
@@ -79,7 +79,8 @@ def test_conditioning_compares_the_codes_of_x_with_those_of_what_was_made(
         drawn.append(plain(like).numpy())
         return torch.from_numpy(drawn[-1])
 
-    def caught(*codes: np.ndarray, **_: Any) -> dict[str, Score]:
+    def caught(*codes: np.ndarray, **options: Any) -> dict[str, Score]:
+        assert options["seed"] == 5
         given.extend(codes)
         return {"M3": Score(0.25)}
 

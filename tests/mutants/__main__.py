@@ -14,17 +14,18 @@ from collections import defaultdict
 from functools import partial
 from pathlib import Path
 
+from .listed import wrong_mutants
 from .mutant import Mutant, chosen
 from .operators import mutants_of
 from .scores import known_survivors, print_scores
 from .session import ROOT, SOURCE, Session, digest_of, in_fork, try_mutant, with_session
-from .wrong_equations import wrong_mutants
 
 ROOMS = {
     "ops": ("ops",),
     "methods": ("methods",),
     "metrics": ("metrics",),
     "nets": ("nets",),
+    "training": ("training/averaging.py", "training/loop.py", "core/method.py", "runs/chain.py"),
     "measures": tuple(
         f"evaluation/{name}.py"
         for name in (
@@ -54,6 +55,13 @@ TESTS = {
     ),
     "metrics": ("tests/metrics", "src/unbraid/metrics"),
     "nets": ("tests/nets", "src/unbraid/nets", "tests/methods"),
+    "training": (
+        "tests/training/test_training_means.py",
+        "tests/training/test_contract_violations.py",
+        "tests/methods/test_updates.py",
+        "tests/methods/staged/test_stages.py",
+        "tests/evaluation/test_stage_measures.py",
+    ),
     "measures": ("tests/evaluation", "tests/nets/test_inception.py"),
 }
 # For the sample: tests that take milliseconds.
