@@ -38,6 +38,7 @@ UNTURNED = (
     "maximum",
     "minimum",
     "mse_loss",
+    "scaled",
 )  # no other order, or none that counts
 SILENT = ("_log", "warnings", "bar", "progress", "logging")  # calls on these are not behaviour
 
