@@ -67,6 +67,7 @@ TESTS = {
 # For the sample: operations and losses, against tests that take milliseconds.
 SAMPLE_TESTS = (
     "tests/ops",
+    "tests/methods/test_updates.py",
     *(f"tests/methods/test_loss_{name}.py" for name in ("vae", "total_correlation", "labelled")),
 )
 MOST_SECONDS = 30.0  # of tests that a mutant is given; those of its own room first, then the others, fast ones first
