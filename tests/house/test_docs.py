@@ -1,4 +1,4 @@
-"""Pages do not lie: their links lead somewhere, their Python imports what there is, their commands have these options."""
+"""Pages do not lie: links lead somewhere, Python imports what there is, commands have the options that they show."""
 
 import ast
 import importlib
