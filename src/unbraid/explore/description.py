@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from unbraid._version import __version__
 from unbraid.core import HasClasses
-from unbraid.data.factor_data import FactorData
 from unbraid.data.own.tables import read_table, split_names
+from unbraid.errors import DataMissing
 from unbraid.evaluation.classes import class_names
 from unbraid.evaluation.evaluate import works_without_labels
 from unbraid.explore.graphs import OPSET, StageGraphs
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
+from unbraid.runs.kept_observations import read_observations
+from unbraid.runs.new_data import factors_of
 from unbraid.util.names import named_columns, read_names
 
 FORMAT = 1
@@ -31,9 +33,20 @@ CHAIN = (
 
 
 def code_table(run: RunDirectory) -> CodeTable:
-    """The codes of the data set as for new observations: without labels, unless the codes are labels."""
+    """The codes of the data set as for new observations: without labels, unless the codes are labels.
+
+    Where the data are gone and were never encoded, those of the observations that the run keeps.
+    """
     reads = run.chain.needs_labels and not works_without_labels(run)
-    return run.codes(labels=reads, show=False)
+    try:
+        return run.codes(labels=reads, show=False)
+    except DataMissing:
+        kept = read_observations(run)
+        if kept is None:
+            raise
+        labels = kept.labels_for(run) if reads else None
+        table = run.codes_of(kept.x, labels, factors=kept.factors, info=factors_of(run))
+        return CodeTable({**table.arrays, "rows": kept.rows}, table.given_names)
 
 
 def describe(run: RunDirectory, graphs: Sequence[StageGraphs], table: CodeTable) -> dict[str, Any]:
@@ -42,34 +55,38 @@ def describe(run: RunDirectory, graphs: Sequence[StageGraphs], table: CodeTable)
         "format": FORMAT,
         "unbraid": __version__,
         "opset": OPSET,
-        "data": describe_data(run.data),
+        "data": describe_data(run),
         "stages": [describe_stage(run, number, graph, table) for number, graph in enumerate(graphs, 1)],
         "chain": CHAIN,
     }
 
 
-def describe_data(data: FactorData) -> dict[str, Any]:
+def describe_data(run: RunDirectory) -> dict[str, Any]:
     """What observations are, and what has to be done to them before a graph sees them."""
-    shared = {"name": data.name, "shape": list(data.shape)}
-    if data.is_image:
+    shared = {"name": str(run.plan.data["name"]), "shape": list(run.plan.data["shape"])}
+    if run.is_image:
         how = "bytes divided by 255, channels first: [batch, channel, height, width] in [0, 1]"
         return shared | {"kind": "image", "preprocess": how}
-    names, statistics = value_names(data), (data.arguments or {}).get("standardize")
+    names, standard = value_names(run), run.preprocessing
     extra: dict[str, Any] = {} if names is None else {"values": names}
-    if isinstance(statistics, Mapping):
-        extra |= {"mean": list(map(float, statistics["mean"])), "scale": list(map(float, statistics["scale"]))}
+    if standard.mean:
+        extra |= {"mean": list(map(float, standard.mean)), "scale": list(map(float, standard.scale))}
     how = "(value − mean) / scale" if "mean" in extra else "as they are"
     return shared | {"kind": "vector", "preprocess": f"{how}: [batch, value], float32"} | extra
 
 
-def value_names(data: FactorData) -> list[str] | None:
+def value_names(run: RunDirectory) -> list[str] | None:
     """The columns that a table's observations were read from; None where values have no names."""
-    path = Path(data.name)
-    if data.arguments is None or path.suffix.lower() not in (".csv", ".parquet") or not path.is_file():
+    count = int(run.plan.data["shape"][0])
+    if len(run.preprocessing.columns) == count:
+        return list(run.preprocessing.columns)
+    # Runs made before columns were recorded: the table itself knows, if it is there.
+    path, arguments = Path(str(run.plan.data["name"])), run.plan.data["arguments"]
+    if arguments is None or path.suffix.lower() not in (".csv", ".parquet") or not path.is_file():
         return None
-    columns, factors = data.arguments.get("columns"), split_names(data.arguments.get("factors") or ())
-    names = split_names(columns) if columns is not None else [name for name in read_table(path) if name not in factors]
-    return names if len(names) == data.shape[0] else None
+    factors = split_names(arguments.get("factors") or ())
+    names = [name for name in read_table(path) if name not in factors]
+    return names if len(names) == count else None
 
 
 def describe_stage(run: RunDirectory, number: int, graph: StageGraphs, table: CodeTable) -> dict[str, Any]:

@@ -8,15 +8,12 @@ import { buildPad } from "./pad.js";
 import { buildMap } from "./map.js";
 import { buildStrip } from "./strip.js";
 import { buildOwn } from "./own.js";
+import { fromText } from "./bytes.js";
 
 const source = document.documentElement.outerHTML; // before anything is added: what «Save page» saves
-const read = (id) => JSON.parse(byId(id).textContent);
 
-async function unpack() {
-  const packed = Uint8Array.from(atob(byId("block-data").textContent), (c) => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).arrayBuffer();
-}
+const unpack = (id) => new Response(new Blob([fromText(byId(id).textContent.trim())]).stream()
+  .pipeThrough(new DecompressionStream("deflate")));
 
 function startWorker() {
   const code = new Blob([byId("worker-source").textContent], { type: "text/javascript" });
@@ -36,14 +33,16 @@ function startWorker() {
 }
 
 // The values of the observations that the page brings along: read off a sheet of pictures, or out of the block.
+// Null where the page has none.
 async function observationValues({ data, observations }, block) {
+  if (observations.absent) return () => null;
   if (data.kind !== "image") {
     const n = data.shape[0];
     return (k) => new Float32Array(block, observations.x + 4 * n * k, n);
   }
-  const sheet = element("img", { src: observations.sprites.address, alt: "" });
-  await sheet.decode();
-  const [channels, height, width] = data.shape, across = observations.sprites.across;
+  const { across, type, at, bytes } = observations.sprites;
+  const sheet = await createImageBitmap(new Blob([new Uint8Array(block, at, bytes)], { type }));
+  const [channels, height, width] = data.shape;
   const canvas = element("canvas");
   canvas.width = width;
   canvas.height = height;
@@ -167,8 +166,8 @@ async function start() {
     say("This browser is too old for this page: any of 2023 or later will do.", 0);
     return;
   }
-  const model = read("model-data"), block = await unpack();
-  const state = new State(model, read("names-data"), block);
+  const model = await unpack("model-data").json(), block = await unpack("block-data").arrayBuffer();
+  const state = new State(model, JSON.parse(byId("names-data").textContent), block);
   byId("title").textContent = model.title.data;
   byId("methods").textContent = model.title.methods;
   const ask = startWorker();
