@@ -86,7 +86,7 @@ def test_explore_writes_the_page_and_reads_names(chain: Run) -> None:
 def test_a_page_that_would_be_too_large_is_refused(chain: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builder, "AIMED", 1000)
     monkeypatch.setattr(builder, "MOST", 2000)
-    with pytest.raises(InputError, match="--width"):
+    with pytest.raises(InputError, match="--serve"):
         builder.write_page(chain, tmp_path / "page.html")
     assert not list(tmp_path.iterdir())
 

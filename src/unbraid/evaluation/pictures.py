@@ -40,7 +40,7 @@ def write_pictures(run: RunDirectory) -> Path:
     # As for new observations: without labels, unless codes are labels.
     reads = run.chain.needs_labels and not works_without_labels(run)
     table = run.codes(labels=reads, show=False)
-    shown = np.sort(np.random.default_rng(mix(run.plan.seed, "pictures")).permutation(len(run.data))[:ORIGINALS])
+    shown = pictured_rows(run)
     originals = np.ascontiguousarray(run.data.observations[shown])
     arrays: dict[str, NDArray[Any]] = {"originals": originals, "rows": shown, "key": np.array(run.key)}
     x, labels = next(run.batches(shown, "", labels=reads, show=False))
@@ -63,6 +63,12 @@ def write_pictures(run: RunDirectory) -> Path:
         arrays |= {f"traversal/{stage}/{number}": output for number, output in enumerate(moved, stage)}
     write_arrays(path, arrays | class_pictures(run))
     return path
+
+
+def pictured_rows(run: RunDirectory) -> NDArray[np.int64]:
+    """The observations that the report shows, by their places in the data set."""
+    n = int(run.plan.data["n"])
+    return np.sort(np.random.default_rng(mix(run.plan.seed, "pictures")).permutation(n)[:ORIGINALS])
 
 
 def lacks_classes(run: RunDirectory, arrays: Mapping[str, NDArray[Any]]) -> bool:

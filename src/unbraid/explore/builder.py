@@ -18,6 +18,7 @@ from unbraid.explore.graphs import StageGraphs, examples
 from unbraid.explore.material import Material, gather_material
 from unbraid.explore.onnx_files import run_graphs
 from unbraid.explore.packing import PAGE, Block, Levels, pack
+from unbraid.runs.chain import knows_prior_only
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
 from unbraid.util.files import write_text
@@ -26,8 +27,8 @@ from unbraid.util.names import read_names
 AIMED, MOST = 3_000_000, 10_000_000  # bytes of a page
 TRACED = 4  # observations that graphs are traced with
 # In the order in which they need one another.
-WORKER = ("tensor", "elementwise", "linear", "reductions", "resampling", "shapes", "graph", "chain", "worker")
-WINDOW = ("bytes", "format", "state", "link", "drawing", "sliders", "pad", "map", "strip", "own", "main")
+WORKER = ("tensor", "elementwise", "linear", "reductions", "resampling", "shapes", "graph", "chain", "remote", "worker")
+WINDOW = ("bytes", "format", "state", "link", "drawing", "gif", "sliders", "pad", "map", "strip", "own", "main")
 
 
 def write_page(run: RunDirectory, path: Path) -> int:
@@ -43,8 +44,8 @@ def write_page(run: RunDirectory, path: Path) -> int:
     size = len(page.encode())
     if size > MOST:
         raise InputError(
-            f"the page would have {size / 1e6:.1f} MB and may have {MOST / 1e6:g}: "
-            "train with a smaller --width, or use --onnx."
+            f"the page would have {size / 1e6:.1f} MB and may have {MOST / 1e6:g}: use unbraid explore --serve, "
+            "which leaves the model here, or train with a smaller --width."
         )
     write_text(path, page)
     return size
@@ -56,20 +57,27 @@ def assemble(
     table: CodeTable,
     material: Material,
     described: dict[str, Any],
-    levels: Sequence[Mapping[str, Levels]],
+    levels: Sequence[Mapping[str, Levels]] | None = None,
 ) -> str:
-    """The page's text, with the weights of each stage's encoder and decoder packed in this way."""
+    """The page's text, with the weights of each stage's encoder and decoder packed in this way.
+
+    Without any, the model stays with a server, which the page asks.
+    """
     block = Block()
-    model = json.loads(json.dumps(described))
-    for number, (graph, stage, own) in enumerate(zip(graphs, model["stages"], levels, strict=True)):
+    model = json.loads(json.dumps(described)) | {"served": levels is None}
+    for number, (graph, stage) in enumerate(zip(graphs, model["stages"], strict=True)):
         codes = table.arrays[code_arrays(run)[number]]
         stage["count"] = codes.shape[1]
         stage["codes"] = stage["codes"][:MOST_CODES]
         for j, code in enumerate(stage["codes"]):
             code["histogram"] = histogram(codes[:, j], code["low"], code["high"])
         # A code that is a label cannot be inferred from a picture.
-        encoder = None if stage["codes_are_labels"] else graph.encoder
-        stage["encoder"] = None if encoder is None else pack(encoder, block, own["encoder"])
+        infers = not (stage["codes_are_labels"] or knows_prior_only(run.chain.stages[number]))
+        if levels is None:
+            stage |= {"encoder": infers, "decoder": True}
+            continue
+        own = levels[number]
+        stage["encoder"] = pack(graph.encoder, block, own["encoder"]) if infers else None
         stage["decoder"] = pack(graph.decoder, block, own["decoder"])
     model["observations"] = observations(run, table, material, block)
     model["title"] = title(run)
@@ -97,6 +105,7 @@ def fill(model: dict[str, Any], block: bytes, names: dict[str, str]) -> str:
     """The template with everything in its place; nothing can end the element that it stands in."""
     places = {
         "title": f"{model['title']['data']} · unbraid",
+        "connect": "'self'" if model["served"] else "'none'",
         "style": (PAGE / "style.css").read_text(encoding="utf-8"),
         "model": as_text(zlib.compress(as_json(model).encode(), 9)),
         "names": as_script(names),

@@ -1,4 +1,4 @@
-"""Observations that graphs are traced and checked with, and that the page shows: the run's own, or what stands for them."""
+"""Observations that graphs are traced with and that the page shows: the run's own, or what stands for them."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def plain(attribute: onnx.AttributeProto) -> Any:
 
 
 def pack_tensor(array: NDArray[Any], block: Block, most: int | None = None) -> dict[str, Any]:
-    """Where a tensor stands in the block, and how it is written there: in half precision, or as numbers up to `most`."""
+    """Where a tensor stands in the block, and how: in half precision, or as whole numbers up to `most`."""
     dims = {"dims": list(array.shape)}
     if array.dtype == bool:
         return dims | {"type": "bool", "at": block.add(array.astype(np.uint8))}

@@ -121,9 +121,13 @@ function keepShowing(state, ask, show) {
     again = busy;
     if (busy) return;
     busy = true;
-    const { outputs, milliseconds } = await ask("decode", { codes: state.codes });
-    show(outputs);
-    document.body.dataset.milliseconds = milliseconds.toFixed(1);
+    try {
+      const { outputs, milliseconds } = await ask("decode", { codes: state.codes });
+      show(outputs);
+      document.body.dataset.milliseconds = milliseconds.toFixed(1);
+    } catch (error) {
+      say(`The picture could not be made: ${error.message}`, 0);
+    }
     busy = false;
     if (again) await turn();
     else document.body.dataset.shown = String(1 + Number(document.body.dataset.shown || 0));
@@ -132,7 +136,7 @@ function keepShowing(state, ask, show) {
   return turn();
 }
 
-function buildKeeping(state) {
+function buildKeeping(state, ask) {
   let wait = 0;
   const keep = () => { // as a link of its own, so that reloading changes nothing
     clearTimeout(wait);
@@ -150,10 +154,16 @@ function buildKeeping(state) {
       say("This browser keeps pages from copying: take the address from its address bar.");
     }
   });
-  byId("save-names").addEventListener("click", () => {
+  byId("save-names").addEventListener("click", async () => {
+    if (state.model.served) {
+      await ask("names", { names: state.names });
+      say("The names are kept with the run: its next page and report read them.");
+      return;
+    }
     download("names.json", `${JSON.stringify(state.names, null, 1)}\n`, "application/json");
     say("Put names.json into the run's folder: the next page and report read it.", 8);
   });
+  byId("save-page").hidden = state.model.served; // it would have no model in it
   byId("save-page").addEventListener("click", () => {
     const names = JSON.stringify(state.names).replaceAll("<", "\\u003c");
     const page = source.replace(/(<script [^>]*id="names-data">)[^<]*/, (_, tag) => tag + names);
@@ -171,7 +181,7 @@ async function start() {
   byId("title").textContent = model.title.data;
   byId("methods").textContent = model.title.methods;
   const ask = startWorker();
-  await ask("load", { model, block });
+  await ask("load", { model, block, address: location.href.split("#")[0] });
   const pictures = await observationValues(model, block);
   byId("main").hidden = false;
   const show = buildViews(state, pictures);
@@ -188,7 +198,7 @@ async function start() {
   if (!fromHash(state, location.hash)) state.startFrom(begun.start, begun.codes);
   await keepShowing(state, ask, show);
   buildStrip(state, ask);
-  buildKeeping(state);
+  buildKeeping(state, ask);
   window.explorer = { codes: () => state.codes.map((c) => Array.from(c)), names: () => ({ ...state.names }) }; // for consoles
   say("", 0);
 }
