@@ -28,7 +28,6 @@ from unbraid.explore.traversal import move_codes
 from unbraid.report import write_report
 from unbraid.report.animation import Traversal
 from unbraid.report.notebook import run_html, run_line
-from unbraid.runs.chain import means
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.decoding import decode_codes
 from unbraid.runs.directory import ENCODE_BATCH, ENCODED_ROWS, RunDirectory

@@ -16,6 +16,7 @@ from unbraid.errors import DataMissing
 from unbraid.evaluation.classes import class_names
 from unbraid.evaluation.evaluate import works_without_labels
 from unbraid.explore.graphs import OPSET, StageGraphs
+from unbraid.metrics.usage import in_use
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.kept_observations import read_observations
@@ -23,7 +24,6 @@ from unbraid.runs.new_data import factors_of
 from unbraid.util.names import named_columns, read_names
 
 FORMAT = 1
-COLLAPSED = 0.01  # nats: a code that says less than this of observations has collapsed to its prior
 UNUSED = 0.3  # a code whose means vary less than this is moved over the prior, so that it is seen to do little
 PRIOR_RANGE, BEYOND = 2.0, 0.1  # how far that is to both sides; the part of the data's range that others go beyond it
 CHAIN = (
@@ -124,6 +124,7 @@ def describe_codes(run: RunDirectory, number: int, table: CodeTable) -> list[dic
     information = table.arrays.get(f"{prefix}information")
     limits = table.arrays.get(f"{prefix}bounds", np.array([(-np.inf, np.inf)] * len(columns)))
     low, high = slider_ranges(codes, limits)
+    used = in_use(table.table(number))
     infers = run.plan.stages[number - 1][0].reconstructs  # a code that is only drawn has not collapsed
     return [
         {
@@ -136,7 +137,7 @@ def describe_codes(run: RunDirectory, number: int, table: CodeTable) -> list[dic
             "bounded": bool(np.isfinite(limits[j]).all()),
             # A variable that is given has no information to report.
             "information": None if information is None else float(information[j]),
-            "collapsed": infers and information is not None and float(information[j]) < COLLAPSED,
+            "collapsed": infers and information is not None and not bool(used[j]),
         }
         for j in range(len(columns))
     ]

@@ -75,7 +75,7 @@ def columns_of(count: int, width: int, height: int, shape: float = 16 / 9) -> in
     """
     options = range(1, count + 1)
     return min(
-        options, key=lambda n: abs(np.log(n * width / (-(-count // n) * height) / shape)) + 0.2 * (-count % n) / n
+        options, key=lambda n: abs(np.log(n * width / (-(-count // n) * height) / shape)) + 0.8 * (-count % n) / n
     )
 
 
