@@ -26,6 +26,11 @@ class ScoreRecord:
     interval: tuple[float | None, float | None] | None = None
     details: Mapping[str, Any] | None = None
     about: Mapping[str, Any] | None = None
+    # Files written before scores were calibrated have none of these.
+    chance: Mapping[str, Any] | None = None
+    ceiling: float | None = None
+    relative: float | None = None
+    beyond_chance: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,14 +21,12 @@ from unbraid.metrics.usage import in_use
 from unbraid.runs.codes import choose_rows
 from unbraid.runs.directory import RunDirectory
 from unbraid.util.files import read_json, write_json
-from unbraid.util.seeds import stream
 
 FILE = "verdict.json"
 ROWS = 1000  # observations whose reconstructions are compared with PCA's
 LEAST_POINTS = 40  # of the loss, below which its course cannot be told from noise
 AT_REST = 0.01  # part of the whole fall that a quarter of the training may still bring to a loss at rest
 NOT_SLOWING = -1  # in place of a number of steps
-SHUFFLES = 10  # of the codes, for the chance level of a score
 Level = Literal["good", "note", "bad"]
 
 
@@ -231,24 +229,18 @@ def pca_error(x: NDArray[np.float64], codes: int) -> float:
 
 
 def against_chance(run: RunDirectory, table: Table) -> Iterator[Sentence]:
-    """Whether MIG is above what codes in a random order get."""
+    """Whether MIG is above what codes that know nothing get, and how far it has come to what perfect codes get."""
     path = run.folder / "metrics.json"
     scores: Mapping[str, Any] = read_json(path) if path.is_file() else {}
     entry = scores.get("without-labels/mig", scores.get("mig"))
     if entry is None or entry.get("interval") is None or entry.get("value") is None:
         return
-    chance = chance_level(table, run.plan.seed)
+    if not entry.get("chance"):  # a file of before scores were calibrated
+        entry = {**metrics.mig(table.varying(), replicates=0, calibrate=True).to_json(), **entry}
+    chance, ceiling = float(entry["chance"]["mean"]), float(entry["ceiling"])
     low, high = (float(end) for end in entry["interval"])
     said = f"MIG is {float(entry['value']):.2f} ({low:.2f} to {high:.2f})"
-    if low <= chance:
+    if low <= chance or entry["beyond_chance"] is False:
         yield Sentence("bad", f"{said}, no better than chance, which gives {chance:.2f} here.")
     else:
-        yield Sentence("good", f"{said}; chance would give {chance:.2f}.")
-
-
-def chance_level(table: Table, seed: int) -> float:
-    """The mean MIG of the same codes in a random order."""
-    draws = stream(seed, "chance")
-    orders = [draws.permutation(len(table)) for _ in range(SHUFFLES)]
-    shuffled = [replace(table, codes=table.codes[order], memo={}) for order in orders]  # nothing known of other codes
-    return float(np.mean([metrics.mig(one, replicates=0).value for one in shuffled]))
+        yield Sentence("good", f"{said}; chance would give {chance:.2f}, perfect codes {ceiling:.2f}.")

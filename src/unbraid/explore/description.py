@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from unbraid._version import __version__
 from unbraid.core import HasClasses
-from unbraid.data.own.tables import read_table, split_names
+from unbraid.data.preprocessing import Preprocessing
 from unbraid.errors import DataMissing
 from unbraid.evaluation.classes import class_names
 from unbraid.evaluation.evaluate import works_without_labels
@@ -22,6 +21,7 @@ from unbraid.runs.directory import RunDirectory
 from unbraid.runs.kept_observations import read_observations
 from unbraid.runs.new_data import factors_of
 from unbraid.util.names import named_columns, read_names
+from unbraid.util.units import column_places
 
 FORMAT = 1
 UNUSED = 0.3  # a code whose means vary less than this is moved over the prior, so that it is seen to do little
@@ -67,26 +67,26 @@ def describe_data(run: RunDirectory) -> dict[str, Any]:
     if run.is_image:
         how = "bytes divided by 255, channels first: [batch, channel, height, width] in [0, 1]"
         return shared | {"kind": "image", "preprocess": how}
-    names, standard = value_names(run), run.preprocessing
-    extra: dict[str, Any] = {} if names is None else {"values": names}
-    if standard.mean:
-        extra |= {"mean": list(map(float, standard.mean)), "scale": list(map(float, standard.scale))}
-    how = "(value − mean) / scale" if "mean" in extra else "as they are"
-    return shared | {"kind": "vector", "preprocess": f"{how}: [batch, value], float32"} | extra
+    return shared | {"kind": "vector"} | describe_vector(run.preprocessing)
 
 
-def value_names(run: RunDirectory) -> list[str] | None:
-    """The columns that a table's observations were read from; None where values have no names."""
-    count = int(run.plan.data["shape"][0])
-    if len(run.preprocessing.columns) == count:
-        return list(run.preprocessing.columns)
-    # Runs made before columns were recorded: the table itself knows, if it is there.
-    path, arguments = Path(str(run.plan.data["name"])), run.plan.data["arguments"]
-    if arguments is None or path.suffix.lower() not in (".csv", ".parquet") or not path.is_file():
-        return None
-    factors = split_names(arguments.get("factors") or ())
-    names = [name for name in read_table(path) if name not in factors]
-    return names if len(names) == count else None
+def describe_vector(how: Preprocessing) -> dict[str, Any]:
+    """What the values of a vector are called, and how raw ones become those that a graph sees."""
+    steps = "(value − mean) / scale" if how.mean else "as they are"
+    if how.log1p:
+        steps = f"log(1 + value) of those in log1p; then {steps}"
+    made: dict[str, Any] = {"preprocess": f"{steps}: [batch, value], float32"}
+    if how.columns:
+        made["values"] = list(how.value_names)
+    if how.categories:
+        places = column_places(how.columns, how.categories)
+        made["columns"] = [
+            {"name": name, "first": place.start, "categories": list(how.categories.get(name, ()))}
+            for name, place in places.items()
+        ]
+    if how.mean:
+        made |= {"mean": list(how.mean), "scale": list(how.scale)}
+    return made | ({"log1p": list(how.log1p)} if how.log1p else {})
 
 
 def describe_stage(run: RunDirectory, number: int, graph: StageGraphs, table: CodeTable) -> dict[str, Any]:

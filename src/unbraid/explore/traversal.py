@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unbraid.errors import DataMissing, InputError, unknown
 from unbraid.evaluation.pictures import code_ranges, pictured_rows, shown_codes, traversal
-from unbraid.explore.description import code_table, value_names
+from unbraid.explore.description import code_table
 from unbraid.metrics import stage_prefix
 from unbraid.metrics.usage import in_use
 from unbraid.report.animation import Traversal, stage_captions
@@ -59,7 +59,7 @@ def move_codes(
         tuple(chosen) if everything else (),
         stage_captions([config.title for config, _ in run.plan.stages], stage)[: len(made)],
         original,
-        () if run.is_image else tuple(value_names(run) or ()),
+        () if run.is_image else run.preprocessing.value_names,
     )
 
 

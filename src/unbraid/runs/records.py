@@ -45,6 +45,7 @@ class ConfigRecord:
     seed: int
     labels: LabelPlan | None = None
     command: str | None = None
+    budget: Mapping[str, Any] | None = None  # of runs that were asked for by their minutes
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from unbraid.core import Batch, DataSpec, Stream
 from unbraid.data import cache
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.data.label_budget import labelled_rows, shares
+from unbraid.data.pairs import Pairs, Partners
 from unbraid.data.scaled import ScaledBytes
 from unbraid.errors import InputError
 from unbraid.util.seeds import mix
@@ -124,8 +125,9 @@ class BatchSource:
             "unlabelled": torch.from_numpy(np.setdiff1d(np.arange(self.size), partly, assume_unique=True)),
         }
         self._orders: dict[tuple[str, str], tuple[int, Tensor]] = {}
+        self._partners: dict[Pairs, Partners] = {}
 
-    def batch(self, update: str, stream: Stream, batch_size: int, draw: int) -> Batch:
+    def batch(self, update: str, stream: Stream, batch_size: int, draw: int, pairs: Pairs | None = None) -> Batch:
         """The batch of this number for this update; each process of a group gets its share of the rows."""
         index = self._index(update, stream, batch_size, draw)
         if len(index) < self.world:
@@ -133,6 +135,7 @@ class BatchSource:
                 f"a batch of {len(index)} of update {update!r} cannot be shared by {self.world} processes: "
                 "give it more labels or a greater batch size, or take fewer --devices."
             )
+        partner = None if pairs is None else self._partner(pairs, index, mix(self.seed, update, "pairs", draw))
         index = index[self.rank :: self.world]
         y = codes = None
         if self.y is not None:
@@ -141,7 +144,16 @@ class BatchSource:
             y = as_network_input(_pick(self.y, place), self.device)
             codes = None if self.codes is None else _pick(self.codes, place).to(self.device)
         labels = self.labels.index_select(0, index.to(self.device))
-        return Batch(as_network_input(_pick(self.x, index), self.device), index, labels, y, codes)
+        x = as_network_input(_pick(self.x, index), self.device)
+        pair = None if partner is None else as_network_input(_pick(self.x, partner), self.device)
+        return Batch(x, index, labels, y, codes, pair)
+
+    def _partner(self, pairs: Pairs, index: Tensor, seed: int) -> Tensor:
+        """The partners of this process's share of a batch."""
+        if pairs not in self._partners:
+            self._partners[pairs] = Partners(pairs, self.source.data, self.source.rows)
+        drawn = self._partners[pairs].draw(index.numpy(), np.random.default_rng(seed))
+        return torch.from_numpy(drawn)[self.rank :: self.world]
 
     def release(self) -> None:
         """Give back the pages of mapped arrays: data larger than memory must not stay in it once read."""

@@ -1,6 +1,6 @@
 // A traversal of the chosen code as a strip of pictures, drawn when nothing else moves, and saved as a PNG or a GIF.
 import { byId, download, element, round } from "./format.js";
-import { colour, drawImage, drawVector, seriesColours } from "./drawing.js";
+import { colour, drawImage, drawMoved, drawVector, seriesColours, showsBars } from "./drawing.js";
 import { encodeGif } from "./gif.js";
 
 // LEAST: pixels of a frame in the saved picture; on a narrow screen, fewer frames can still be seen.
@@ -40,6 +40,11 @@ export function buildStrip(state, ask) {
   }
 
   function paint(target, { made }, width, height) {
+    if (!isImage && showsBars(state.model.data)) {
+      const across = Math.max(320, target.isConnected ? target.getBoundingClientRect().width : 4 * width);
+      drawMoved(target, made.map((outputs) => outputs.at(-1)), state.model, across);
+      return;
+    }
     target.width = made.length * (width + GAP) - GAP;
     target.height = height;
     const context = target.getContext("2d");

@@ -78,7 +78,8 @@ def _data_card(run: RunFiles) -> Card:
     if data.get("n") is not None:
         facts.append(("observations", words.count(data["n"])))
     if data.get("shape"):
-        facts.append(("each", words.shape(data["shape"]).replace("images", "image").replace("vectors", "a vector")))
+        each = words.shape(data["shape"]).replace("images", "image").replace("vectors", "a vector")
+        facts.append(("each", each if run.columns is None else f"a row of {len(run.columns.names):,} columns"))
     factors = [_factor(f) for f in data.get("factors") or []]
     facts.append(("factors", ", ".join(factors) if factors else "none known"))
     rest = [*_rows(data.get("arguments") or {}), *_rows({"fingerprint": data.get("fingerprint", "–")})]
@@ -213,7 +214,8 @@ def conventions(run: RunFiles, heat: HeatMap | None = None) -> Rows:
 def _labels(stage: Stage) -> str:
     """Whether labels were read, when, how many and of what."""
     given = stage.labels
-    training = "labels" if given.get("training") else "no labels"
+    unlabelled = "pairs, no labels" if "pairs" in given else "no labels"
+    training = "labels" if given.get("training") else unlabelled
     training += f" of {words.labelled(given)}" if "count" in given else ""
     test = "none"
     if given.get("test"):
