@@ -14,8 +14,8 @@ from PIL import Image
 from unbraid.explore.builder import as_text
 from unbraid.explore.packing import PAGE
 
-NODE = shutil.which("node")
-pytestmark = pytest.mark.skipif(NODE is None, reason="the page's program is tested with Node (20 or later)")
+NODE = shutil.which("node") or ""
+pytestmark = pytest.mark.skipif(not NODE, reason="the page's program is tested with Node (20 or later)")
 
 
 def written_gif(frames: NDArray[np.uint8], delays: list[int], folder: Path) -> Image.Image:

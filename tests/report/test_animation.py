@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageSequence
 
 from unbraid.errors import InputError
 from unbraid.report.animation import Traversal
@@ -13,11 +13,7 @@ from unbraid.report.draw.moving import GAP, HEAD
 
 def frames_of(path: Path) -> list[np.ndarray]:
     with Image.open(path) as gif:
-        found = []
-        for k in range(gif.n_frames):
-            gif.seek(k)
-            found.append(np.asarray(gif.convert("RGB")).astype(int))
-        return found
+        return [np.asarray(frame.convert("RGB")).astype(int) for frame in ImageSequence.Iterator(gif)]
 
 
 def test_images_move_back_and_forth_for_ever(tmp_path: Path) -> None:

@@ -76,11 +76,12 @@ def assemble(
             code["histogram"] = histogram(codes[:, j], code["low"], code["high"])
         # A code that is a label cannot be inferred from a picture.
         infers = not (stage["codes_are_labels"] or knows_prior_only(run.chain.stages[number]))
-        if levels is None:
+        if levels is None or graph.decoder is None:
             stage |= {"encoder": infers, "decoder": True}
             continue
         own = levels[number]
-        stage["encoder"] = pack(graph.encoder, block, own["encoder"]) if infers else None
+        there = graph.encoder if infers else None
+        stage["encoder"] = None if there is None else pack(there, block, own["encoder"])
         stage["decoder"] = pack(graph.decoder, block, own["decoder"])
     model["observations"] = observations(run, table, material, block)
     model["title"] = title(run)

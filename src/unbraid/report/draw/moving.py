@@ -152,7 +152,8 @@ class Chart:
 
     def share(self, values: Array) -> Array:
         """Values as parts of their ranges."""
-        return (values - self.low) / (self.high - self.low)
+        parts: Array = (values - self.low) / (self.high - self.low)
+        return parts
 
     def draw_curves(self, draw: ImageDraw.ImageDraw, series: Sequence[tuple[Array, Colour, int]], height: int) -> None:
         """All values along the horizontal, in one range."""
