@@ -12,7 +12,8 @@ export function buildStrip(state, ask) {
   let turn = 0, wait = 0;
   const { model } = state, isImage = model.data.kind === "image";
 
-  async function frames(turnNow, count = innerWidth < 600 ? NARROW : WIDE) {
+  // What the chosen code does from one end to the other; null if something else has moved meanwhile.
+  async function frames(count, isStale) {
     const { stage, index } = state.selected;
     const { low, high } = state.code(stage, index);
     const base = state.codes.map((c) => c.slice());
@@ -21,7 +22,7 @@ export function buildStrip(state, ask) {
       const codes = base.map((c) => c.slice());
       codes[stage][index] = low + ((high - low) * i) / (count - 1);
       const { outputs } = await ask("decode", { codes });
-      if (turn !== turnNow) return null;
+      if (isStale()) return null;
       made.push(outputs);
     }
     return { made, stage, index, low, high };
@@ -92,7 +93,8 @@ export function buildStrip(state, ask) {
   }
 
   async function show() {
-    const found = await frames(++turn);
+    const now = ++turn;
+    const found = await frames(innerWidth < 600 ? NARROW : WIDE, () => turn !== now);
     if (!found) return;
     paint(canvas, found, ...shape(LEAST));
     const of = found.stage === state.main ? "" : ` of ${state.stages[found.stage].method}`;
@@ -107,11 +109,9 @@ export function buildStrip(state, ask) {
     wait = setTimeout(() => show().catch(() => {}), PAUSE); // the views say what is wrong
   };
   async function save(count, suffix, make) {
-    const found = await frames(++turn, count);
-    if (!found) return;
+    const found = await frames(count, () => false); // as it was when it was asked for, whatever moves now
     const name = state.name(found.stage, found.index);
     download(`${name.replace(/[^\p{L}\p{N}-]+/gu, "-")}.${suffix}`, await make(found));
-    soon();
   }
   byId("save-strip").addEventListener("click", () => save(WIDE, "png", (found) => {
     const picture = element("canvas");
