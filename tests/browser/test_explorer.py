@@ -80,6 +80,7 @@ def test_a_name_is_found_in_the_saved_page(chain_page: Path, chain_run: Run, ope
     page.locator('[data-code="1/z3"] .name').click()
     page.keyboard.type("hue <b>")
     page.keyboard.press("Enter")
+    assert page.locator("input.edit").count() == 0  # the key does not open it again
     with page.expect_download() as saved:
         page.click("#save-page")
     saved.value.save_as(tmp_path / "saved.html")

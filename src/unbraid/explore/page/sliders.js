@@ -73,6 +73,7 @@ export class Slider {
     };
     field.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === "Escape") {
+        event.preventDefault(); // or the key would press the button that is focused next, and edit again
         end(event.key === "Enter");
         this.name.focus();
       }
