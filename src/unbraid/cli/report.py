@@ -14,9 +14,9 @@ SMOOTH = 17  # values that a code takes in an animation
 
 
 def report(words: Sequence[str]) -> None:
-    """Write the page of one run, or compare several; or write an animation of what a run's codes do."""
+    """Write the page of one run or search, or compare several runs; or write an animation of what a run's codes do."""
     parser = command_parser("report", report, "unbraid report RUN [RUN …] [--out FILE] [--gif [FILE]]")
-    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run directories")
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run directories, or that of a search")
     parser.add_argument("--out", type=Path, metavar="FILE", help="where a comparison goes (comparison.html)")
     parser.add_argument(
         "--gif", nargs="?", type=Path, const=Path(), metavar="FILE", help="what codes do, moving (RUN/traversals.gif)"
@@ -33,8 +33,13 @@ def report(words: Sequence[str]) -> None:
         check_replaceable(comparison, "--out")
 
     from unbraid.api import Run
-    from unbraid.report import write_comparison
+    from unbraid.report import write_comparison, write_search_page
 
+    if len(known.runs) == 1 and (known.runs[0] / "search.json").is_file():
+        if known.gif is not None:
+            raise InputError("--gif shows one run, and this is a search: name one of its runs.")
+        out.print(f"report: {write_search_page(known.runs[0])}", soft_wrap=True)
+        return
     runs = [Run.open(folder) for folder in known.runs]
     pages = [run.report() for run in runs]
     page = pages[0] if len(pages) == 1 else write_comparison(known.runs, comparison)

@@ -16,9 +16,10 @@ from unbraid.errors import DataMissing
 from unbraid.evaluation.evaluate import works_without_labels
 from unbraid.evaluation.reconstruction import outputs, reconstructing
 from unbraid.evaluation.table import steering_table
-from unbraid.metrics import Table, stage_prefix
+from unbraid.metrics import Table
 from unbraid.metrics.usage import in_use
 from unbraid.runs.codes import choose_rows
+from unbraid.runs.count_scales import comparable
 from unbraid.runs.directory import RunDirectory
 from unbraid.util.files import read_json, write_json
 
@@ -173,23 +174,23 @@ def rounded(count: int) -> int:
 
 
 def against_pca(run: RunDirectory, reads_labels: bool, remedy: str) -> Iterator[Sentence]:
-    """How much of the data's variance each stage's reconstructions leave, beside PCA with as many codes."""
+    """How much of the data's variance each stage's reconstructions leave, beside PCA with as many codes as are used."""
     n = int(run.plan.data["n"])
     rows = choose_rows(n, ROWS, run.plan.seed)
     numbers = reconstructing(run)
     if not numbers:
         return
-    made = outputs(run, rows, show=False, labels=reads_labels)
-    x = flattened(run.data.observations[rows])
+    made = [comparable(run, output) for output in outputs(run, rows, show=False, labels=reads_labels)]
+    x = flattened(comparable(run, run.data.observations[rows]))
     variance = float(((x - x.mean(axis=0)) ** 2).mean())
     if variance == 0:
         return
     found = run.codes(labels=reads_labels, show=False)
     for number in numbers:
-        codes = sum(found.arrays[f"{stage_prefix(stage)}codes"].shape[1] for stage in range(1, number + 1))
+        codes = sum(int(in_use(found.table(stage)).sum()) for stage in range(1, number + 1))
         left = float(((x - flattened(made[number - 1])) ** 2).mean()) / variance
         fair = len(rows) == n or codes <= len(rows) // 10  # PCA of few rows learns them by heart
-        baseline = pca_error(x, codes) / variance if fair and codes < min(x.shape[1], len(rows) - 1) else None
+        baseline = pca_error(x, codes) / variance if fair and 0 < codes < min(x.shape[1], len(rows) - 1) else None
         where = f" of stage {number}" if len(run.plan.stages) > 1 else ""
         yield reconstruction(left, baseline, codes, where, remedy if number == 1 else "train it longer")
 

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from unbraid.errors import DataMissing, InputError, unknown
-from unbraid.evaluation.pictures import code_ranges, pictured_rows, shown_codes, traversal
+from unbraid.evaluation.pictures import code_ranges, shown_codes, shown_rows, traversal
 from unbraid.explore.description import code_table
 from unbraid.metrics import stage_prefix
 from unbraid.metrics.usage import in_use
@@ -74,7 +74,7 @@ def own_start(run: RunDirectory, x: Any, labels: NDArray[Any] | None) -> tuple[l
 def row_start(run: RunDirectory, table: CodeTable, row: int | None) -> tuple[list[Codes], NDArray[Any] | None]:
     """The codes of a row of the data set, out of the table, and the observation where it is at hand."""
     if row is None:  # the one that the report shows, if it was encoded
-        pictured = pictured_rows(run)
+        pictured = shown_rows(int(run.plan.data["n"]))
         row = int(pictured[0] if pictured[0] in table.rows else table.rows[0])
     place = np.flatnonzero(table.rows == row)
     if not len(place):

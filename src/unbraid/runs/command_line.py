@@ -35,7 +35,7 @@ def command_line(
         words += ["--labels", shlex.quote(f"first {labels.count}" if labels.first else str(labels.count))]
         words += ["--label-factors", *map(shlex.quote, labels.factors)] if labels.factors else []
     words += ["--steps", *(str(steps) for _, steps in stages), f"--seed {seed}"]
-    words += ["--recipe paper"] if any(type(config) in recipes.FAST for config, _ in stages) else []
+    words += ["--recipe paper"] if any(recipes.differs(type(config)) for config, _ in stages) else []
     for number, (config, _) in enumerate(stages, 1):
         prefix = f"{number}." if len(stages) > 1 else ""
         default, chosen = to_json(type(config)()), to_json(config)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -14,6 +14,7 @@ from unbraid.core import Draws, HasTarget, LaterStage, MethodConfig
 from unbraid.data.factor_data import FactorData
 from unbraid.data.label_budget import LabelBudget, LabelPlan
 from unbraid.errors import InputError, unknown
+from unbraid.methods.traits import check_counts, resolve_likelihoods
 from unbraid.util.schema import check_bounds, digest, to_json, typed
 
 FORMAT = 1
@@ -27,6 +28,7 @@ class Plan:
     stages: tuple[tuple[MethodConfig, int], ...]
     seed: int
     labels: LabelPlan | None = None
+    notes: tuple[str, ...] = field(default=(), compare=False)  # what was chosen for the user, and why
 
     @staticmethod
     def check(
@@ -57,6 +59,8 @@ class Plan:
         for config in configs[1:]:
             if not config.conditional:
                 raise InputError(f"{config.name} cannot follow another stage: it does not use what that stage makes.")
+        check_counts(configs, data)
+        configs, notes = resolve_likelihoods(configs, data)
         for config in configs:
             check_bounds(config)
             check_target(config, data)
@@ -70,7 +74,8 @@ class Plan:
             "shape": list(data.shape),
             "factors": [to_json(factor) for factor in data.factor_info],
         }
-        return Plan(description, tuple(zip(configs, steps, strict=True)), seed, label_plan(data, configs, labels))
+        planned = tuple(zip(configs, steps, strict=True))
+        return Plan(description, planned, seed, label_plan(data, configs, labels), tuple(notes))
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in config.json."""
