@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,11 @@ from unbraid.evaluation.measure import MeasureOptions
 from unbraid.evaluation.scores_file import kept_scores
 from unbraid.evaluation.verdict import write_verdict
 from unbraid.explore import sharing
+from unbraid.explore.traversal import move_codes
 from unbraid.report import write_report
+from unbraid.report.animation import Traversal
 from unbraid.report.notebook import run_html, run_line
 from unbraid.runs.budget import Budget
-from unbraid.runs.chain import means
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.count_scales import with_own_total
 from unbraid.runs.decoding import decode_codes
@@ -125,25 +127,31 @@ class Run(RunDirectory):
         return [self._raw(np.concatenate(outputs)) for outputs in zip(*parts, strict=True)]
 
     def traverse(
-        self, x: Any, *, stage: int = 1, steps: int = 9, labels: NDArray[Any] | None = None
-    ) -> list[NDArray[Any]]:
-        """What every stage from `stage` on makes of the first observation of `x` as each code of that stage is moved.
+        self,
+        x: Any = None,
+        *,
+        row: int | None = None,
+        stage: int = 1,
+        steps: int = 9,
+        latents: Sequence[str] | str | None = None,
+        labels: NDArray[Any] | None = None,
+    ) -> Traversal:
+        """What every stage from `stage` on makes of one observation as each code of that stage is moved.
 
         Args:
-            x: observations, as for `encode`; the first is the one that is moved.
+            x: observations, as for `encode`; the first is the one that is moved. Left out, one of the data set.
+            row: which one, by its place in the data set; the first that the report shows, if left out.
             stage: whose codes are moved, from 1.
             steps: how many values each code takes over the range that the data set's codes have.
+            latents: which codes, by column or by the name they were given ("z1,z3"); all, if left out.
             labels: see `reconstruct`.
 
         Returns:
-            For every stage from `stage` on an array [code, step, …].
+            For every stage from `stage` on an array [code, step, …]; `.save("traversal.gif")` writes an animation.
         """
-        found = read_new(self, x)
-        known = found.labels_for(self) if labels is None else labels
-        first = next(self.new_batches(found.observations[:1], None if known is None else known[:1]))
-        base = [means(q) for q in self.chain.encode(*first)]
-        made = pictures.traversal(self.chain, base, stage, pictures.code_ranges(self.codes(), stage, steps))
-        return [self._raw(output) for output in made]
+        made = move_codes(self, x, row=row, stage=stage, steps=steps, latents=latents, labels=labels)
+        original = None if made.original is None else self._raw(made.original)
+        return replace(made, outputs=tuple(self._raw(output) for output in made.outputs), original=original)
 
     def classify(self, x: Any) -> list[NDArray[np.float32]]:
         """q(c | x) for each discrete variable of a method that finds classes, [n, value]."""

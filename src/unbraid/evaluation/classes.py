@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unbraid import metrics
 from unbraid.core import HasClasses
 from unbraid.data.factor_data import Factor
-from unbraid.errors import InputError
+from unbraid.errors import DataMissing, InputError
 from unbraid.evaluation.measure import Measure, MeasureOptions
 from unbraid.metrics import Score
 from unbraid.runs.codes import choose_rows
@@ -78,7 +78,10 @@ def labelled_variables(run: RunDirectory) -> dict[int, Factor]:
 
 def is_taught(run: RunDirectory, variable: int) -> bool:
     """Whether any label of this discrete variable was shown; else its classes have names by chance."""
-    return not bool(np.isnan(run.visible_labels[:, variable]).all())
+    try:
+        return not bool(np.isnan(run.visible_labels[:, variable]).all())
+    except DataMissing:  # the stage knows whether it was shown any
+        return bool((run.stage_record(1).get("labels") or {}).get("training"))
 
 
 def class_names(run: RunDirectory, variable: int) -> tuple[str, tuple[str, ...]]:

@@ -19,6 +19,7 @@ from unbraid.runs import label_access
 from unbraid.runs.command_line import command_line
 from unbraid.runs.conditioning import stage_inputs
 from unbraid.runs.directory import RunDirectory
+from unbraid.runs.kept_observations import write_observations
 from unbraid.runs.plan import differences, unfinished_schedules
 from unbraid.runs.preprocessing import write_preprocessing
 from unbraid.runs.products import checked_weights
@@ -129,12 +130,14 @@ def begin(run: RunDirectory, command: str | None, machine: Machine, budget: Mapp
             what = "; ".join(changes[:2])
             raise InputError(f"{str(run.folder)!r} holds another run ({what}); choose another --out or delete it.")
         write_preprocessing(run.folder, run.data.preprocessing)  # runs begun by older versions have none
+        write_observations(run)
         return
     if command is None and run.plan.data["arguments"] is not None:
         command = command_line(run.plan.data, run.plan.stages, run.plan.seed, run.plan.labels)
         command += "" if machine.precision == Machine.precision else f" --precision {machine.precision}"
     write_json(path, run.plan.to_json() | {"command": command} | ({} if budget is None else {"budget": budget}))
     write_preprocessing(run.folder, run.data.preprocessing)
+    write_observations(run)
 
 
 def train_stage(run: RunDirectory, number: int, machine: Machine, *, show: bool = True) -> None:
