@@ -23,6 +23,7 @@ from unbraid.errors import InputError, Interrupted
 from unbraid.training import checkpoint
 from unbraid.training.averaging import WeightAverage
 from unbraid.training.batches import BatchSource, TrainingData
+from unbraid.training.figures import progress_note
 from unbraid.training.log import Log, log_interval
 from unbraid.training.machine import Machine, launch
 from unbraid.util.allocator import keep_freed_memory
@@ -130,7 +131,7 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
             if figures:
                 log.line(step + 1, figures)
                 source.release()
-            bar.advance(step + 1, {name.split("/")[-1]: value for name, value in figures.items()} if figures else None)
+            bar.advance(step + 1, note=progress_note(figures) if figures else None)
             average.update(step)
             if leader and step + 1 in machine.keep:
                 with average.in_place():
