@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from unbraid import methods
 from unbraid.core import MethodConfig
 from unbraid.data.factor_data import FactorData
+from unbraid.data.held_out import HeldOut
 from unbraid.data.label_budget import LabelBudget
 from unbraid.data.load import load as load_data
 from unbraid.errors import DataMissing, InputError
@@ -30,6 +31,7 @@ from unbraid.runs.codes import CodeTable
 from unbraid.runs.decoding import decode_codes
 from unbraid.runs.directory import ENCODE_BATCH, ENCODED_ROWS, RunDirectory
 from unbraid.runs.fit import train_run
+from unbraid.runs.held_out import begun_with
 from unbraid.runs.new_data import factors_of, read_new
 from unbraid.runs.plan import Plan
 from unbraid.runs.records import check_environment
@@ -209,6 +211,7 @@ def fit(
     steps: int | Sequence[int] = 20_000,
     seed: int = 0,
     labels: LabelBudget | str | int | None = None,
+    held_out: HeldOut | float | None = None,
     out: str | Path | None = None,
     machine: Machine | None = None,
     show: bool = True,
@@ -225,6 +228,8 @@ def fit(
         steps: for all stages, or for each.
         seed: of weights, batches and noise.
         labels: how many labels methods may see (256, "0.5%", a `LabelBudget`); all, if left out.
+        held_out: the part of the observations that no training sees, or a `HeldOut` that groups them. Left out, a
+            tenth of your own data if there are 50 or more, and nothing of built-in and published data.
         out: the run directory; `runs/…` by default.
         machine: where to compute.
         show: whether to show progress.
@@ -246,7 +251,9 @@ def fit(
     configs = [methods.by_name(one)() if isinstance(one, str) else one for one in named]
     counts = [int(steps)] * len(configs) if isinstance(steps, int | np.integer) else [int(count) for count in steps]
     budget = labels if isinstance(labels, LabelBudget | None) else LabelBudget(labels)
-    plan = Plan.check(data, configs, counts, seed, budget)
+    if held_out is None and out is not None:
+        held_out = begun_with(Path(out))
+    plan = Plan.check(data, configs, counts, seed, budget, held_out)
     run = Run(Path(out) if out is not None else Path("runs") / plan.default_name, plan, data)
     train_run(run, machine or Machine(), show=show, command=command)
     return run

@@ -14,6 +14,7 @@ from torch import Tensor
 from unbraid.core import Decodes, HasClasses
 from unbraid.evaluation.class_priors import class_pictures
 from unbraid.evaluation.evaluate import works_without_labels
+from unbraid.evaluation.parts import rows_of
 from unbraid.metrics import stage_prefix
 from unbraid.runs.chain import Chain, Codes, drawn_codes, flat, has_learned_prior, means, unflat
 from unbraid.runs.codes import CodeTable
@@ -40,9 +41,11 @@ def write_pictures(run: RunDirectory) -> Path:
     # As for new observations: without labels, unless codes are labels.
     reads = run.chain.needs_labels and not works_without_labels(run)
     table = run.codes(labels=reads, show=False)
-    shown = np.sort(np.random.default_rng(mix(run.plan.seed, "pictures")).permutation(len(run.data))[:ORIGINALS])
+    rows = rows_of(run, "held-out" if len(run.held_out_rows) >= ORIGINALS else "all")
+    shown = rows[np.sort(np.random.default_rng(mix(run.plan.seed, "pictures")).permutation(len(rows))[:ORIGINALS])]
     originals = np.ascontiguousarray(run.data.observations[shown])
     arrays: dict[str, NDArray[Any]] = {"originals": originals, "rows": shown, "key": np.array(run.key)}
+    arrays |= {"held_out": np.array(True)} if len(rows) < len(run.data) else {}
     x, labels = next(run.batches(shown, "", labels=reads, show=False))
     torch.manual_seed(mix(run.plan.seed, "pictures"))
     if not isinstance(run.chain.stages[-1], Decodes):  # a method that only encodes has codes to show, no pictures

@@ -26,6 +26,7 @@ class ScoreRecord:
     interval: tuple[float | None, float | None] | None = None
     details: Mapping[str, Any] | None = None
     about: Mapping[str, Any] | None = None
+    of: str | None = None  # which part of the data, where something was held out
 
 
 @dataclass(frozen=True)

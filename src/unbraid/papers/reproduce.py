@@ -160,6 +160,7 @@ def run_trial(trial: Trial, folder: Path, measures: Mapping[str, Any]) -> Finish
         steps=trial.steps,
         seed=trial.seed,
         labels=trial.labels,
+        held_out=0.0,
         out=folder,
         machine=Machine("cpu", keep=trial.keep),
         show=False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+HELD_OUT = "held_out/"  # before the figures of held-out rows
 TERM = "total/"  # before the names of terms with their weights, which add up to the total
 
 
@@ -25,6 +26,8 @@ def progress_note(figures: Mapping[str, float]) -> str:
     updates: dict[str, dict[str, float]] = {}
     for key, value in figures.items():
         update, _, name = key.partition("/")
+        if name.startswith(HELD_OUT):  # not on every line of the log, so it would come and go
+            continue
         updates.setdefault(update, {})[name] = value
     only = len(updates) == 1
     return "  ".join(_update(("loss" if only else update), found) for update, found in updates.items())

@@ -69,6 +69,7 @@ class Pictures:
     classes: tuple[ClassPrior, ...] = ()
     transfer: Transfer | None = None
     drawn: Array | None = None  # what the last stage makes of y with z drawn for it, where it has learned to
+    held_out: bool = False  # whether no training saw the originals
 
     @property
     def are_images(self) -> bool:
@@ -88,6 +89,8 @@ class ShownScore:
     details: Mapping[str, Any]
     display: Display
     labels_read: bool = False
+    of: str = ""  # the part of the data, where some of it was held out: "held-out", "training" or "all"
+    training: float | None = None  # the same score of training data, beside one of held-out data
 
     @property
     def name(self) -> str:

@@ -61,12 +61,12 @@ def _groups(stage: Stage) -> list[CurveGroup]:
 
 
 def shown_terms(lines: Lines) -> list[str]:
-    """The names of what is drawn, in order; a term whose weight is 1 is drawn once."""
+    """The names of what is drawn, in order; a term is drawn once, unless its weight changes or is nothing."""
     names = [name for name in lines if not name.startswith(HELD_OUT)]
-    same = [name for name in names if TERM + name in lines and weight(lines, TERM + name) == 1]
+    same = [name for name in names if TERM + name in lines and weight(lines, TERM + name)]
     alone = [name for name in names if name.startswith(TERM)]
     again = alone if len(alone) == 1 else []  # a total of one term is that term
-    kept = [name for name in names if name not in same and name not in again]
+    kept = [name for name in names if (name not in same or again == [TERM + name]) and name not in again]
     return sorted(kept, key=lambda name: (name not in ("total", "loss"), not name.startswith(TERM)))
 
 

@@ -17,6 +17,7 @@ from unbraid.report.draw.svg import nice_step
 from unbraid.report.read.content import RunFiles, ShownScore
 
 SERIES = (1, 0)  # colours of scores with labels at test time and without
+OF = {"held-out": "of held-out data", "training": "of training data", "all": "of all data"}
 ARROWS: Mapping[Better, str] = {"higher": "↑", "lower": "↓", "neither": ""}
 
 
@@ -29,6 +30,7 @@ class Reading:
     interval: str
     graphic: Markup
     details: tuple[tuple[str, str], ...]
+    beside: str = ""  # the same of training data
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class ScoreRow:
     better: str
     ends: tuple[str, str]
     readings: tuple[Reading | None, ...]
+    of: str = ""  # what part of the data it is of, where some of it was held out
 
 
 def axis_ends(shown: Display, values: Sequence[float]) -> tuple[float, float]:
@@ -97,7 +100,8 @@ def _row(found: Sequence[ShownScore | None], reach: Sequence[float]) -> ScoreRow
     several = len(found) > 1
     readings = [_reading(score, ends, SERIES[k] if several else None) for k, score in enumerate(found)]
     labels = (words.tick(ends[0]), words.tick(ends[1]))
-    return ScoreRow(shown.title, shown.description, ARROWS[shown.better], labels, tuple(readings))
+    of = next((OF[score.of] for score in found if score and score.of in OF), "")
+    return ScoreRow(shown.title, shown.description, ARROWS[shown.better], labels, tuple(readings), of)
 
 
 def _reading(score: ShownScore | None, ends: tuple[float, float], series: int | None) -> Reading | None:
@@ -109,6 +113,7 @@ def _reading(score: ShownScore | None, ends: tuple[float, float], series: int | 
         interval_text(score),
         charts.whisker(score.value, score.interval, ends, score.title, series),
         details(score.details),
+        "" if score.training is None else f"training {value_text(score.display, score.training)}",
     )
 
 
