@@ -2,12 +2,14 @@
 
 from unbraid import methods
 from unbraid.core import Adam, MethodConfig
+from unbraid.data.pairs import Pairs
 
 SMALL: tuple[MethodConfig, ...] = (
     methods.VAE(width=0.1, likelihood="gaussian-optimal"),
     methods.BetaVAE(width=0.1, network="conv-bn", likelihood="gaussian"),
     methods.AnnealedVAE(width=0.1, network="mlp", likelihood="laplace", capacity_steps=3),
     methods.BetaTCVAE(width=0.1),
+    methods.BetaVAE(width=0.1, network="additive-2", latents=3),
     methods.BetaTCVAE(width=0.1, estimator="mss", network="conv-celeba"),
     methods.BetaTCVAE(width=0.1, network="broadcast", likelihood="gaussian-optimal", turns=2),
     methods.FactorVAE(width=0.1, critic_units=100),
@@ -16,6 +18,14 @@ SMALL: tuple[MethodConfig, ...] = (
     methods.JointVAE(width=0.1, classes=(3, 2), capacity_steps=3),
     methods.HFVAE(width=0.1, groups=(2, 1), classes=(3,)),
     methods.HFVAE(width=0.1, groups=(2, 2), classes=(), estimator="mss"),
+    methods.HFSVAE(width=0.1),
+    methods.Autoencoder(width=0.1, adam=Adam(decay=0.5)),
+    methods.QLAE(width=0.1, values=4),
+    methods.FSQ(width=0.1, network="broadcast"),
+    methods.Tripod(width=0.1),
+    methods.AdaGVAE(width=0.1, beta=2.0),
+    methods.AdaMLVAE(width=0.1, pairs=Pairs(kind="same", by="shade")),
+    methods.SlowVAE(width=0.1),
     methods.FullVAE(width=0.1),
     methods.IVAE(width=0.1, encoding="one-hot"),
     methods.IDVAE(width=0.1),

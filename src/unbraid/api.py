@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unbraid import methods
 from unbraid.core import MethodConfig
 from unbraid.data.factor_data import FactorData
 from unbraid.data.held_out import HeldOut
@@ -26,15 +25,15 @@ from unbraid.evaluation.verdict import write_verdict
 from unbraid.explore import sharing
 from unbraid.report import write_report
 from unbraid.report.notebook import run_html, run_line
+from unbraid.runs.budget import Budget
 from unbraid.runs.chain import means
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.decoding import decode_codes
 from unbraid.runs.directory import ENCODE_BATCH, ENCODED_ROWS, RunDirectory
 from unbraid.runs.fit import train_run
-from unbraid.runs.held_out import begun_with
 from unbraid.runs.new_data import factors_of, read_new
-from unbraid.runs.plan import Plan
 from unbraid.runs.records import check_environment
+from unbraid.runs.request import Request, prepare
 from unbraid.training.batches import as_stored
 from unbraid.training.machine import Machine
 from unbraid.util.seeds import mix
@@ -45,6 +44,7 @@ class Run(RunDirectory):
 
     Example:
         >>> import tempfile
+        >>> from unbraid import methods
         >>> from unbraid.data import load
         >>> traces = load("pendulum", n=40)
         >>> vae = methods.VAE(likelihood="gaussian", latents=3, width=0.05)
@@ -206,9 +206,10 @@ class Run(RunDirectory):
 
 def fit(
     data: FactorData | str | Path,
-    method: MethodConfig | str | Sequence[MethodConfig | str],
+    method: MethodConfig | str | Sequence[MethodConfig | str] | None = None,
     *,
-    steps: int | Sequence[int] = 20_000,
+    steps: int | Sequence[int] | None = None,
+    minutes: float | Budget | None = None,
     seed: int = 0,
     labels: LabelBudget | str | int | None = None,
     held_out: HeldOut | float | None = None,
@@ -224,8 +225,11 @@ def fit(
 
     Args:
         data: a data set, the name of one, or a path.
-        method: a configuration or the name of a method; several are stages in order.
-        steps: for all stages, or for each.
+        method: a configuration or the name of a method; several are stages in order. Left out, what the table of
+            tried chains names for such data (`unbraid.methods.budgets`): for images β-TCVAE, then MS-VAE.
+        steps: for all stages, or for each; left out, 20,000, or those of the table.
+        minutes: in place of steps, a budget: a few steps are measured, then those are chosen that leave time for codes,
+            scores and the page. What was chosen stands in config.json.
         seed: of weights, batches and noise.
         labels: how many labels methods may see (256, "0.5%", a `LabelBudget`); all, if left out.
         held_out: the part of the observations that no training sees, or a `HeldOut` that groups them. Left out, a
@@ -240,6 +244,7 @@ def fit(
 
     Example:
         >>> import tempfile
+        >>> from unbraid import methods
         >>> run = fit("pendulum", methods.VAE(likelihood="gaussian", width=0.05), steps=1,
         ...           out=f"{tempfile.mkdtemp()}/run", show=False)
         >>> [config.title for config, _ in run.plan.stages]
@@ -247,15 +252,9 @@ def fit(
     """
     if not isinstance(data, FactorData):
         data = load_data(data)
-    named = [method] if isinstance(method, MethodConfig | str) else list(method)
-    configs = [methods.by_name(one)() if isinstance(one, str) else one for one in named]
-    counts = [int(steps)] * len(configs) if isinstance(steps, int | np.integer) else [int(count) for count in steps]
-    budget = labels if isinstance(labels, LabelBudget | None) else LabelBudget(labels)
-    if held_out is None and out is not None:
-        held_out = begun_with(Path(out))
-    plan = Plan.check(data, configs, counts, seed, budget, held_out)
-    run = Run(Path(out) if out is not None else Path("runs") / plan.default_name, plan, data)
-    train_run(run, machine or Machine(), show=show, command=command)
+    ready = prepare(data, Request(method, steps, minutes, seed, labels, out, machine, held_out), show=show)
+    run = Run(ready.folder, ready.plan, data)
+    train_run(run, ready.machine, show=show, command=command, budget=ready.budget)
     return run
 
 

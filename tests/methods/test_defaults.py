@@ -6,6 +6,7 @@ import pytest
 
 from unbraid import methods
 from unbraid.core import Adam
+from unbraid.data.pairs import Pairs
 
 SLOW = Adam(lr=1e-4, beta1=0.9, beta2=0.999, eps=1e-8, end=1.0)  # table 4 of IDVAE; MS-VAE
 GAN = Adam(lr=1e-4, beta1=0.5, beta2=0.999)
@@ -51,6 +52,14 @@ OWN = {
         "adam": Adam(5e-4),
     },
     "hfvae": {"groups": (1,) * 10, "classes": (3,), "alpha": 1.0, "beta": 4.0, "gamma": 1.0, "adam": Adam(1e-3)},
+    "hfs-vae": {"beta": 1.0, "gamma": 100.0, "scale_guard": 1.0, "pairs_of_latents": 25, "combinations": 100},
+    "ada-gvae": {"beta": 1.0, "pairs": Pairs("changed", 0)},
+    "ada-ml-vae": {"beta": 1.0, "pairs": Pairs("changed", 0)},
+    "slow-vae": {"beta": 1.0, "gamma": 10.0, "rate": 6.0, "pairs": Pairs("steps", rate=1.0)},
+    "ae": {},
+    "qlae": {"values": 10, "quantization": 0.01, "commitment": 0.01, "adam": Adam(lr=1e-3, decay=0.1, clip=1.0)},
+    "fsq": {"values": 12},
+    "tripod": {"values": 12, "independence": 1e-4, "hessian": 1e-2},
     "guided-vae": GUIDED,
     "guided-beta-tcvae": {**GUIDED, "beta": 6.0},
     "infogan": {
@@ -131,4 +140,4 @@ def test_defaults(name: str) -> None:
 
 
 def test_plain_adam_has_the_settings_of_its_paper_and_a_steady_rate() -> None:
-    assert dataclasses.astuple(Adam()) == (1e-4, 0.9, 0.999, 1e-8, 1.0, "linear", 0, 0.0)
+    assert dataclasses.astuple(Adam()) == (1e-4, 0.9, 0.999, 1e-8, 1.0, "linear", 0, 0.0, 0.0)

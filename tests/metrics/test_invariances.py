@@ -57,7 +57,7 @@ def test_the_docs_say_what_a_metric_is_invariant_to(name: str) -> None:
     def values(codes: Values, variances: Values) -> Values:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            scores = metrics.suite(codes, v, log_vars=variances, metrics=[name], replicates=0)
+            scores = metrics.suite(codes, v, log_vars=variances, metrics=[name], replicates=0, calibrate=False)
         return np.array([score.value for score in scores.values()])
 
     before = values(z, log_var)
@@ -75,3 +75,11 @@ def test_explicitness_may_be_below_zero_and_total_correlation_infinite() -> None
     assert min(values) < 0 < max(values)
     codes = random.normal(size=(50, 1))
     assert metrics.total_correlation(np.hstack([codes, codes]), replicates=0).value == np.inf
+
+
+def test_records_say_the_same_as_the_docs() -> None:
+    from unbraid.metrics.record import CHANGES
+
+    for name, cells in stated().items():
+        said = tuple(change for change, cell in zip(CHANGES, cells, strict=True) if cell == "yes")
+        assert metrics.METRICS[name].unchanged_by == said, name

@@ -13,6 +13,7 @@ from PIL import Image
 
 from unbraid.data.optional import need
 from unbraid.data.own.tables import read_table
+from unbraid.data.preprocessing import Preprocessing
 from unbraid.errors import InputError
 from unbraid.runs.codes import CodeTable
 from unbraid.util.files import complete_file, write_arrays
@@ -94,18 +95,19 @@ def read_codes(path: Path) -> tuple[CodeTable | dict[str, list[Any]], tuple[str,
     return columns, tuple(map(str, columns[key])) if key else tuple(map(str, range(count)))
 
 
-def write_observations(made: NDArray[Any], folder: Path, names: Sequence[str], columns: Sequence[str]) -> None:
+def write_observations(made: NDArray[Any], folder: Path, names: Sequence[str], how: Preprocessing) -> None:
     """Write images as PNG files under their names, or vectors as observations.csv in their own units.
 
     Args:
         made: observations, [n, h, w, c] of bytes or [n, value].
         folder: where to.
         names: of the observations; folders in them are kept, so that no two files meet.
-        columns: of the vectors, if they have names.
+        how: the run's preprocessing, which knows the columns of vectors, if they have names.
     """
     if made.ndim == 2:
-        called = columns or [f"value {number}" for number in range(1, made.shape[1] + 1)]
-        write_csv(folder / "observations.csv", {"name": list(names)} | dict(zip(called, made.T.tolist(), strict=True)))
+        called = [f"value {number}" for number in range(1, made.shape[1] + 1)]
+        columns = how.as_columns(made) if how.columns else dict(zip(called, made.T.tolist(), strict=True))
+        write_csv(folder / "observations.csv", {"name": list(names)} | columns)
         return
     places = picture_names(names)
     for pixels, place in zip(made, places, strict=True):

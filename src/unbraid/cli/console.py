@@ -60,6 +60,16 @@ def print_verdict(sentences: Iterable[tuple[str, str]]) -> None:
         out.print(f"{marks.get(level, '·')} {escape(text)}", soft_wrap=True)
 
 
+def print_notes(notes: Iterable[str]) -> None:
+    """Print what a loader chose by itself, a line for each.
+
+    Args:
+        notes: sentences without a full stop.
+    """
+    for note in notes:
+        out.print(f"· {escape(note)}", soft_wrap=True)
+
+
 def first_line(text: str | None) -> str:
     """The first line of a docstring.
 

@@ -28,5 +28,5 @@ def decode(words: Sequence[str]) -> None:
     run = Run.open(known.run)
     codes, names = read_codes(known.codes)
     made = run.decode(codes)[-1]
-    write_observations(made, known.out, names, run.preprocessing.columns)
+    write_observations(made, known.out, names, run.preprocessing)
     out.print(f"decoded: {known.out} ({len(made):,} observation{'s' * (len(made) != 1)})", soft_wrap=True)

@@ -11,11 +11,8 @@ from unbraid.cli.parsers import add_machine, command_parser, machine
 from unbraid.util.files import check_folder
 
 if TYPE_CHECKING:
-    from unbraid.core import MethodConfig
-    from unbraid.data import FactorData
     from unbraid.training.machine import Machine
 
-STEPS = (6000, 2600)  # some four minutes on two cores
 ROWS = 2_000  # observations that errors and M1 to M4 are taken of
 SCORES = ("mig", "factor_score", "l1", "l2", "conditioning")
 
@@ -30,14 +27,6 @@ def demo(words: Sequence[str]) -> None:
     run_demo(known.out, machine(known), seed=known.seed, show=not known.quiet)
 
 
-def demo_stages(data: FactorData) -> list[MethodConfig]:
-    """Both stages by the recipes that learn in minutes."""
-    from unbraid.methods import MSVAE, BetaTCVAE, recipes
-
-    traits = recipes.Traits.of(data)
-    return [recipes.start(method, "fast", traits) for method in (BetaTCVAE, MSVAE)]
-
-
 def run_demo(folder: Path, machine: Machine, *, seed: int = 0, show: bool = True) -> None:
     """Fit, evaluate and report, saying what happens.
 
@@ -49,6 +38,7 @@ def run_demo(folder: Path, machine: Machine, *, seed: int = 0, show: bool = True
     """
     from unbraid.api import fit
     from unbraid.data import load
+    from unbraid.methods import budgets, recipes
 
     def say(text: str) -> None:
         if show:
@@ -61,8 +51,9 @@ def run_demo(folder: Path, machine: Machine, *, seed: int = 0, show: bool = True
         "[bold]2/4[/] Learning, without labels. β-TCVAE looks for independent factors and blurs the rest; MS-VAE then\n"
         "    learns what was blurred, without touching the factors. Ctrl-C is safe: the same command goes on."
     )
-    stages = demo_stages(data)
-    run = fit(data, stages, steps=STEPS, seed=seed, out=folder, machine=machine, show=show, command="unbraid demo")
+    traits = recipes.Traits.of(data)
+    stages, steps = budgets.default_chain(traits), budgets.default_steps(traits)  # some four minutes on two cores
+    run = fit(data, stages, steps=steps, seed=seed, out=folder, machine=machine, show=show, command="unbraid demo")
     say("[bold]3/4[/] Measuring both, with the labels that training did not see.")
     scores = run.evaluate(SCORES, show=show, rows=ROWS)
     say("[bold]4/4[/] Writing the report.")

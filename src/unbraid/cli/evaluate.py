@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from unbraid.cli.console import print_places
-from unbraid.cli.parsers import command_parser
+from unbraid.cli.parsers import ListOf, command_parser
 from unbraid.errors import InputError
 
 
@@ -14,7 +14,9 @@ def evaluate(words: Sequence[str]) -> None:
     """Score a run, or a table of codes of any other model."""
     parser = command_parser("evaluate", evaluate, "unbraid evaluate RUN [--metrics NAME …|all] | --codes FILE.npz")
     parser.add_argument("run", nargs="?", type=Path, metavar="RUN", help="a run directory")
-    parser.add_argument("--metrics", nargs="+", metavar="NAME", help="names, or all (a first few; with --codes all)")
+    parser.add_argument(
+        "--metrics", action=ListOf, metavar="NAME", help="names, or all (a first few; with --codes all)"
+    )
     parser.add_argument("--codes", type=Path, metavar="FILE", help="an .npz with arrays `codes` and `factors`")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draws, with --codes (0)")
     parser.add_argument("--inception", type=Path, metavar="FILE", help="Inception's weights: fid, kid, identity_change")

@@ -56,7 +56,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     logging.basicConfig(format="unbraid: %(message)s", level=logging.WARNING)
     logging.getLogger("unbraid").setLevel(logging.INFO)
-    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
     if not words or words[0] in ("-h", "--help", "help"):
         print_help()
         return 0

@@ -19,28 +19,29 @@ def pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Split words into options and their values.
 
     Args:
-        words: `--name value` or `--name=value`, one after another.
+        words: `--name value` or `--name=value`, one after another; of a list `--name a,b` or `--name a b`.
 
     Returns:
-        Name and text of each; dashes within a name become underscores.
+        Name and text of each; dashes within a name become underscores, several words one with commas.
 
     Example:
-        >>> list(pairs(["--beta", "6", "--batch-size=32"]))
-        [('beta', '6'), ('batch_size', '32')]
+        >>> list(pairs(["--beta", "6", "--batch-size=32", "--classes", "3", "2"]))
+        [('beta', '6'), ('batch_size', '32'), ('classes', '3,2')]
     """
-    rest = iter(words)
-    for word in rest:
+    place = 0
+    while place < len(words):
+        word = words[place]
         if not word.startswith("--"):
-            raise InputError(
-                f"{word!r} was not expected here: options start with -- and have one value each (of a list: 3,2)."
-            )
+            raise InputError(f"{word!r} was not expected here: options start with -- (of a list: --classes 3,2).")
         name, equals, value = word[2:].partition("=")
-        if not equals:
-            try:
-                value = next(rest)
-            except StopIteration:
-                raise InputError(f"--{name} needs a value.") from None
-        yield name.replace("-", "_"), value
+        end = place + 1
+        while end < len(words) and not words[end].startswith("--"):
+            end += 1
+        values = [value] * bool(equals) + list(words[place + 1 : end])
+        if not values:
+            raise InputError(f"--{name} needs a value.")
+        yield name.replace("-", "_"), ",".join(values)
+        place = end
 
 
 def configure(

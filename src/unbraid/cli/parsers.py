@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import logging
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from unbraid.errors import InputError
+from unbraid.util.lists import split_list
 
 if TYPE_CHECKING:
     from unbraid.training.machine import Machine
@@ -18,6 +20,23 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise `InputError` instead of printing the usage and leaving the process."""
         raise InputError(f"{message}; see {self.prog} --help.")
+
+
+class ListOf(argparse.Action):
+    """An option with a list as its value, written `a,b` or `a b`; `item` makes an item of its text."""
+
+    def __init__(self, *names: Any, item: Callable[[str], Any] = str, **options: Any) -> None:
+        super().__init__(*names, nargs="+", **options)
+        self.item = item
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        """Take the words apart and keep the items."""
+        try:
+            setattr(namespace, self.dest, [self.item(text) for text in split_list(values)])
+        except ValueError as error:
+            if isinstance(error, InputError):
+                raise
+            raise argparse.ArgumentError(self, f"invalid {self.item.__name__} value in {values!r}") from None
 
 
 def command_parser(name: str, function: Callable[[Sequence[str]], None], usage: str) -> Parser:
@@ -34,13 +53,14 @@ def command_parser(name: str, function: Callable[[Sequence[str]], None], usage: 
     return Parser(prog=f"unbraid {name}", usage=usage, description=function.__doc__, allow_abbrev=False)
 
 
-def add_machine(parser: argparse.ArgumentParser, *, precision: str = "32-true") -> None:
+def add_machine(parser: argparse.ArgumentParser, *, precision: str | None = "32-true") -> None:
     """Add the options that say where to compute; `machine` reads them.
 
     Args:
         parser: of a command that trains.
-        precision: what is used where none is named.
+        precision: what is used where none is named; None if the command finds that out itself.
     """
+    usual = precision or "32-true; auto without --method or with --minutes"
     parser.add_argument("--device", default="auto", metavar="NAME", help="auto, cpu, cuda, mps (auto)")
     parser.add_argument(
         "--devices", type=whole_number, default=1, metavar="N", help="processes that train together (1)"
@@ -49,11 +69,29 @@ def add_machine(parser: argparse.ArgumentParser, *, precision: str = "32-true") 
         "--precision",
         default=precision,
         metavar="NAME",
-        help=f"32-true, bf16-mixed, … or auto: whichever of these two is faster here ({precision})",
+        help=f"32-true, bf16-mixed, … or auto: whichever of these two is faster here ({usual})",
     )
     parser.add_argument("--threads", type=whole_number, metavar="N", help="CPU threads (as many as cores)")
     parser.add_argument("--save-every", type=float, default=60.0, metavar="S", help="seconds between checkpoints (60)")
     parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+DATA_LISTS = {
+    "factors": "columns, or arrays of an .npz, that are labels",
+    "exclude": "columns of a table to leave out",
+    "log1p": "columns of which to learn from log(1 + value), or all",
+}
+
+
+def add_data_lists(parser: argparse.ArgumentParser) -> None:
+    """Add the lists of names that most tables need: short for `--data.factors` and the like."""
+    for name, about in DATA_LISTS.items():
+        parser.add_argument(f"--{name}", action=ListOf, metavar="NAME", help=about)
+
+
+def data_lists(known: argparse.Namespace) -> dict[str, list[str]]:
+    """Those lists of `add_data_lists` that were given."""
+    return {name: getattr(known, name) for name in DATA_LISTS if getattr(known, name) is not None}
 
 
 def machine(known: argparse.Namespace) -> Machine:
@@ -69,6 +107,7 @@ def machine(known: argparse.Namespace) -> Machine:
 
     from unbraid.training.machine import Machine
 
+    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # its import has set another
     if known.threads:
         torch.set_num_threads(known.threads)
     return Machine(known.device, known.devices, known.precision, known.save_every)

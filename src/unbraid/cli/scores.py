@@ -11,7 +11,7 @@ from unbraid.metrics.score import verdict
 
 
 def print_scores(results: Mapping[str, Mapping[str, Any]]) -> None:
-    """Print scores with their intervals.
+    """Print scores with their intervals and, where it is known, with what chance and perfect codes get.
 
     Scores of encoders that read labels have two columns: with the labels and without them. Where observations are held
     out, a column says what each score is of, and one has that of training data beside it.
@@ -24,13 +24,37 @@ def print_scores(results: Mapping[str, Mapping[str, Any]]) -> None:
         print_parts(results, names)
         return
     if not results.get("_", {}).get("labels_at_test"):
-        print_table(("metric", "value", "95 % interval"), [(name, *formatted(results[name])) for name in names])
+        heads: tuple[str, ...] = ("metric", "value", "95 % interval")
+        rows: list[tuple[str, ...]] = [(name, *formatted(results[name])) for name in names]
+        if any(results[name].get("chance") for name in names):
+            heads = (*heads, "chance", "ceiling", "on the way")
+            rows = [(*row, *standing(results[row[0]])) for row in rows]
+        print_table(heads, rows)
         return
-    rows: dict[str, dict[bool, str]] = {}
+    pairs: dict[str, dict[bool, str]] = {}
     for name in names:
         key = MetricKey.parse(name)
-        rows.setdefault(str(key.plain), {})[key.reads_labels] = " ".join(formatted(results[name])).removesuffix(" –")
-    print_table(("metric", *HEADS), [(name, row.get(True, "–"), row.get(False, "–")) for name, row in rows.items()])
+        said = " ".join(formatted(results[name])).removesuffix(" –")
+        if results[name].get("chance"):
+            said += f", chance {standing(results[name])[0]}"
+        pairs.setdefault(str(key.plain), {})[key.reads_labels] = said
+    print_table(("metric", *HEADS), [(name, row.get(True, "–"), row.get(False, "–")) for name, row in pairs.items()])
+
+
+def standing(score: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Chance with its spread, ceiling, and how far the score has come from one to the other; dashes where unknown.
+
+    Example:
+        >>> score = {"chance": {"mean": 0.1, "spread": 0.02}, "ceiling": 0.9, "relative": 0.5, "beyond_chance": True}
+        >>> standing(score), standing({**score, "beyond_chance": False})[2]
+        (('0.1000 ± 0.0200', '0.9000', '50 %'), 'no better than chance')
+    """
+    chance, ceiling, relative = score.get("chance"), score.get("ceiling"), score.get("relative")
+    level = f"{chance['mean']:.4f} ± {chance['spread']:.4f}".replace("-0.0000", "0.0000") if chance else "–"
+    top = f"{ceiling:.4f}" if isinstance(ceiling, float) else "–"
+    if chance and score.get("beyond_chance") is False:
+        return level, top, "no better than chance"
+    return level, top, f"{relative:.0%}".replace("%", " %") if isinstance(relative, float) else "–"
 
 
 def print_parts(results: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> None:

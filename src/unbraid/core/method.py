@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 from torch import Tensor, nn
 
 from unbraid.core.terms import Terms as Terms
+from unbraid.data.pairs import Pairs
 from unbraid.data.spec import DataSpec as DataSpec
 from unbraid.ops.posterior import Posterior as Posterior
 from unbraid.util.schema import later_option, option
@@ -25,6 +26,7 @@ class Batch:
     factors: Tensor  # [b, factor], NaN where the label is missing or withheld
     y: Tensor | None = None  # what the earlier stages make of x, where there are earlier stages
     codes: Tensor | None = None  # [b, code] what y was made from: codes of the stage before, for stages that use them
+    pair: Tensor | None = None  # another observation for each of x, for updates that ask for pairs
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Adam:
     end: float = later_option(1.0, "part of lr that is left at the last step", least=0, most=1)
     schedule: Literal["linear", "cosine"] = later_option("linear", "how lr falls to that: on a line, or as a cosine")
     warmup: int = later_option(0, "first steps, over which lr rises from 0", least=0)
+    decay: float = later_option(0.0, "decay of weights in each step, times lr (AdamW)", least=0)
     clip: float = later_option(0.0, "length to which longer gradients are shortened (0: they are not)", least=0)
 
     def rate(self, progress: float, step: int | None = None) -> float:
@@ -68,6 +71,7 @@ class Update:
     batch_size: int
     stream: Stream = "train"
     repeats: int = 1
+    pairs: Pairs | None = None  # how each observation's partner is chosen; None: they have none
 
 
 class Method(nn.Module, ABC):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, get_type_hints
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from unbraid.errors import InputError, nearest
+from unbraid.util.lists import split_list
 from unbraid.util.schema import convert
 
 INTERNAL = {"arguments", "pack_as", "name", "value_names"}  # passed between loaders, not by users
@@ -62,5 +63,23 @@ def check_arguments(name: str, arguments: Mapping[str, Any], *loaders: Callable[
             raise InputError(f"{name!r} has no option {argument!r}; {remedy}")
         if isinstance(value, np.generic | np.ndarray) and hints[argument] is not Any:
             plain[argument] = value.tolist()
+        plain[argument] = as_list(hints[argument], plain[argument])
         convert(hints[argument], plain[argument], f"option {argument!r} of {name!r}")
     return plain
+
+
+def as_list(hint: Any, value: Any) -> Any:
+    """Text as the list that an argument takes; anything else as it is.
+
+    Example:
+        >>> as_list(Sequence[str] | None, "mass,width"), as_list(tuple[float, float] | None, "-1,1")
+        (['mass', 'width'], [-1, 1])
+    """
+    kinds = [hint, *get_args(hint)]
+    wanted = next((kind for kind in kinds if get_origin(kind) in (Sequence, tuple)), None)
+    if wanted is None or str in kinds or not isinstance(value, str | int | float):
+        return value
+    if not isinstance(value, str):  # a column whose name is a number
+        return [str(value)] if get_args(wanted)[0] is str else value
+    items = split_list(value)
+    return items if get_args(wanted)[0] is str else [parse_argument(item) for item in items]

@@ -56,6 +56,8 @@ class FactorData:
     targets: Mapping[str, Callable[[], NDArray[Any]]] = field(default_factory=dict, repr=False)
     # How raw values became these observations; new ones are treated alike.
     preprocessing: Preprocessing = field(default_factory=Preprocessing, repr=False)
+    # What the loader chose by itself, in sentences for people.
+    notes: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         """Refuse tables that cannot be right, by name."""

@@ -17,6 +17,8 @@ from unbraid.data import cache
 from unbraid.data.drawn import BUILT_IN
 from unbraid.data.factor_data import FactorData
 from unbraid.data.load import load
+from unbraid.data.own.column_kinds import Column
+from unbraid.data.own.column_list import column_lines, table_columns
 from unbraid.data.published.catalogue import catalogue
 from unbraid.errors import InputError
 from unbraid.util.files import part_file
@@ -56,22 +58,34 @@ class DataInfo:
     note: str = ""
     here: bool = True
     data: FactorData | None = field(default=None, repr=False)
+    columns: tuple[Column, ...] = ()  # of a table, with what is made of each
+    notes: tuple[str, ...] = ()  # what the loader chose by itself
+
+    @property
+    def units(self) -> str:
+        """What the range is of."""
+        standardized = self.data is not None and bool(self.data.preprocessing.mean)
+        return "standardised values" if standardized else "values"
 
     def lines(self) -> list[str]:
         """The description as text, a fact a line."""
-        out = [f"{self.name}: {self.n:,} observations of shape {self.shape}, {cache.readable_size(self.bytes)}"]
+        what = f"observations of shape {self.shape}" if self.shape else "rows"
+        out = [f"{self.name}: {self.n:,} {what}, {cache.readable_size(self.bytes)}"]
         if self.looked_at:
             scope = "" if self.looked_at == self.n else f" (of {self.looked_at:,} rows looked at)"
             out.append(
-                f"values {self.low:g} to {self.high:g}, mean {self.mean:.4g}; {self.duplicates:,} duplicates{scope}"
+                f"{self.units} {self.low:g} to {self.high:g}, mean {self.mean:.4g}; "
+                f"{self.duplicates:,} duplicates{scope}"
             )
-        if self.constant:
+        out += column_lines(self.columns)
+        out += [f"note: {note}" for note in self.notes]
+        if self.constant and not self.columns:
             out.append(f"values that never change: {', '.join(map(str, self.constant[:10]))}")
         for factor in self.factors:
             spread = f"{factor.size} values" if factor.size else f"{factor.low:g} to {factor.high:g}"
             missing = f", {factor.missing:,} missing" if factor.missing else ""
             out.append(f"factor {factor.name}: {factor.kind}, {spread}{missing}")
-        if not self.factors:
+        if not self.factors and self.shape:
             out.append("no factors: metrics that need labels cannot be computed")
         if self.licence:
             out.append(f"licence: {self.licence}")
@@ -104,7 +118,14 @@ def info(source: str | Path | FactorData, **arguments: Any) -> DataInfo:
         size = known.n * height * width * channels
         shape = (channels, height, width)
         return DataInfo(key, known.n, shape, factors, size, licence=known.licence, note=known.note, here=False)
-    data = source if isinstance(source, FactorData) else load(source, **arguments)
+    table = None if isinstance(source, FactorData) else table_columns(Path(key).expanduser(), arguments)
+    try:
+        data = source if isinstance(source, FactorData) else load(source, **arguments)
+    except InputError as error:
+        if table is None:
+            raise
+        said = (f"fit says: {error}",)
+        return DataInfo(key, table.rows, (), (), table.bytes, columns=table.columns, notes=said)
     rows = np.arange(len(data))
     if len(data) > LOOKED_AT:
         rows = np.sort(np.random.default_rng(0).choice(len(data), LOOKED_AT, replace=False))
@@ -134,6 +155,8 @@ def info(source: str | Path | FactorData, **arguments: Any) -> DataInfo:
         licence=known.licence if known else "",
         note=known.note if known else "",
         data=data,
+        columns=table.columns if table is not None else (),
+        notes=data.notes,
     )
 
 

@@ -49,7 +49,7 @@ def conditioning_scores(run: RunDirectory, show: bool, rows: int = MeasureOption
         found.append([code(image) for image in (x, y, restored, without_y, *without_z)])
     arrays = [np.concatenate(part) for part in zip(*found, strict=True)]
     of_x, of_y, of_restored, of_noise, *of_draws = arrays
-    terms = metrics.conditioning(of_x, of_y, of_restored, of_draws[0], of_noise, seed=run.plan.seed)
+    terms = metrics.conditioning(of_x, of_y, of_restored, of_draws[0], of_noise, seed=run.plan.seed, calibrate=True)
     if len(of_draws) > 1:
         normal = metrics.code_information(of_x, of_draws[1], seed=run.plan.seed, replicates=0).value
         terms["M3"] = replace(terms["M3"], details={"z": "learned", "normal": normal, **terms["M3"].details})

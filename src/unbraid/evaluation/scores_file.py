@@ -27,6 +27,11 @@ class ScoreRecord:
     details: Mapping[str, Any] | None = None
     about: Mapping[str, Any] | None = None
     of: str | None = None  # which part of the data, where something was held out
+    # Files written before scores were calibrated have none of these.
+    chance: Mapping[str, Any] | None = None
+    ceiling: float | None = None
+    relative: float | None = None
+    beyond_chance: bool | None = None
 
 
 @dataclass(frozen=True)

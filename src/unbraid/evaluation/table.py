@@ -70,7 +70,9 @@ def steering_table(run: RunDirectory, found: CodeTable) -> Table:
         return table
     own = found.table(len(run.plan.stages))
     count = table.codes.shape[1]
-    return replace(own, codes=own.codes[:, :count], columns=own.columns[:count], log_vars=None, information=None)
+    return replace(
+        own, codes=own.codes[:, :count], columns=own.columns[:count], log_vars=None, information=None, memo={}
+    )
 
 
 def replaces_codes(run: RunDirectory) -> bool:

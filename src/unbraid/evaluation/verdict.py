@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +29,12 @@ from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.held_out import Part
 from unbraid.util.files import write_json
-from unbraid.util.seeds import stream
 
 FILE = "verdict.json"
 ROWS = 1000  # observations whose reconstructions are compared with PCA's
 LEAST_POINTS = 40  # of the loss, below which its course cannot be told from noise
 AT_REST = 0.01  # part of the whole fall that a quarter of the training may still bring to a loss at rest
 NOT_SLOWING = -1  # in place of a number of steps
-SHUFFLES = 10  # of the codes, for the chance level of a score
 
 
 def write_verdict(run: RunDirectory) -> list[Sentence]:
@@ -244,22 +242,17 @@ def pca_error(x: NDArray[np.float64], codes: int) -> float:
 
 
 def against_chance(run: RunDirectory, found: CodeTable, scores: Mapping[str, Any]) -> Iterator[Sentence]:
-    """Whether MIG is above what codes in a random order get."""
+    """Whether MIG is above what codes that know nothing get, and how far it has come to what perfect codes get."""
     entry = scores.get("without-labels/mig", scores.get("mig"))
     if entry is None or entry.get("interval") is None or entry.get("value") is None:
         return
-    chance = chance_level(steering_table(run, found.of(entry.get("of") or "all")), run.plan.seed)
+    if not entry.get("chance"):  # a file of before scores were calibrated
+        table = steering_table(run, found.of(entry.get("of") or "all"))
+        entry = {**metrics.mig(table.varying(), replicates=0, calibrate=True).to_json(), **entry}
+    chance, ceiling = float(entry["chance"]["mean"]), float(entry["ceiling"])
     low, high = (float(end) for end in entry["interval"])
     said = f"MIG is {float(entry['value']):.2f} ({low:.2f} to {high:.2f})"
-    if low <= chance:
+    if low <= chance or entry["beyond_chance"] is False:
         yield Sentence("bad", f"{said}, no better than chance, which gives {chance:.2f} here.")
     else:
-        yield Sentence("good", f"{said}; chance would give {chance:.2f}.")
-
-
-def chance_level(table: Table, seed: int) -> float:
-    """The mean MIG of the same codes in a random order."""
-    draws = stream(seed, "chance")
-    orders = [draws.permutation(len(table)) for _ in range(SHUFFLES)]
-    shuffled = [replace(table, codes=table.codes[order], memo={}) for order in orders]  # nothing known of other codes
-    return float(np.mean([metrics.mig(one, replicates=0).value for one in shuffled]))
+        yield Sentence("good", f"{said}; chance would give {chance:.2f}, perfect codes {ceiling:.2f}.")

@@ -26,7 +26,7 @@ AIMED, MOST = 3_000_000, 10_000_000  # bytes of a page
 TRACED = 4  # observations that graphs are traced with
 # In the order in which they need one another.
 WORKER = ("tensor", "elementwise", "linear", "reductions", "resampling", "shapes", "graph", "chain", "worker")
-WINDOW = ("format", "state", "link", "drawing", "sliders", "pad", "map", "strip", "own", "main")
+WINDOW = ("format", "state", "link", "columns", "drawing", "sliders", "pad", "map", "strip", "own", "main")
 
 
 def write_page(run: RunDirectory, path: Path) -> int:

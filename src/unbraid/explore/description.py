@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,14 @@ from numpy.typing import NDArray
 from unbraid._version import __version__
 from unbraid.core import HasClasses
 from unbraid.data.factor_data import FactorData
-from unbraid.data.own.tables import read_table, split_names
+from unbraid.data.preprocessing import Preprocessing
 from unbraid.evaluation.classes import class_names
 from unbraid.evaluation.evaluate import works_without_labels
 from unbraid.explore.graphs import OPSET, StageGraphs
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
 from unbraid.util.names import named_columns, read_names
+from unbraid.util.units import column_places
 
 FORMAT = 1
 COLLAPSED = 0.01  # nats: a code that says less than this of observations has collapsed to its prior
@@ -54,22 +54,26 @@ def describe_data(data: FactorData) -> dict[str, Any]:
     if data.is_image:
         how = "bytes divided by 255, channels first: [batch, channel, height, width] in [0, 1]"
         return shared | {"kind": "image", "preprocess": how}
-    names, statistics = value_names(data), (data.arguments or {}).get("standardize")
-    extra: dict[str, Any] = {} if names is None else {"values": names}
-    if isinstance(statistics, Mapping):
-        extra |= {"mean": list(map(float, statistics["mean"])), "scale": list(map(float, statistics["scale"]))}
-    how = "(value − mean) / scale" if "mean" in extra else "as they are"
-    return shared | {"kind": "vector", "preprocess": f"{how}: [batch, value], float32"} | extra
+    return shared | {"kind": "vector"} | describe_vector(data.preprocessing)
 
 
-def value_names(data: FactorData) -> list[str] | None:
-    """The columns that a table's observations were read from; None where values have no names."""
-    path = Path(data.name)
-    if data.arguments is None or path.suffix.lower() not in (".csv", ".parquet") or not path.is_file():
-        return None
-    columns, factors = data.arguments.get("columns"), split_names(data.arguments.get("factors") or ())
-    names = split_names(columns) if columns is not None else [name for name in read_table(path) if name not in factors]
-    return names if len(names) == data.shape[0] else None
+def describe_vector(how: Preprocessing) -> dict[str, Any]:
+    """What the values of a vector are called, and how raw ones become those that a graph sees."""
+    steps = "(value − mean) / scale" if how.mean else "as they are"
+    if how.log1p:
+        steps = f"log(1 + value) of those in log1p; then {steps}"
+    made: dict[str, Any] = {"preprocess": f"{steps}: [batch, value], float32"}
+    if how.columns:
+        made["values"] = list(how.value_names)
+    if how.categories:
+        places = column_places(how.columns, how.categories)
+        made["columns"] = [
+            {"name": name, "first": place.start, "categories": list(how.categories.get(name, ()))}
+            for name, place in places.items()
+        ]
+    if how.mean:
+        made |= {"mean": list(how.mean), "scale": list(how.scale)}
+    return made | ({"log1p": list(how.log1p)} if how.log1p else {})
 
 
 def describe_stage(run: RunDirectory, number: int, graph: StageGraphs, table: CodeTable) -> dict[str, Any]:

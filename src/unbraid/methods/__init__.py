@@ -16,6 +16,12 @@ from unbraid.methods.labelled.ivae import IVAE
 from unbraid.methods.labelled.parted_vae import PartedVAE
 from unbraid.methods.labelled.ss_ivae import SSIDVAE, SSIVAE
 from unbraid.methods.labelled.supervised_guided_vae import SupervisedGuidedVAE
+from unbraid.methods.pairs.ada_vae import AdaGVAE, AdaMLVAE
+from unbraid.methods.pairs.slow_vae import SlowVAE
+from unbraid.methods.quantised.autoencoder import Autoencoder
+from unbraid.methods.quantised.fsq import FSQ
+from unbraid.methods.quantised.qlae import QLAE
+from unbraid.methods.quantised.tripod import Tripod
 from unbraid.methods.staged.controls import Controls, MSControls
 from unbraid.methods.staged.end_to_end import EndToEnd
 from unbraid.methods.staged.gaussian_mixture import GaussianMixture
@@ -29,6 +35,7 @@ from unbraid.methods.vae.dip_vae import DIPVAEI, DIPVAEII
 from unbraid.methods.vae.factor_vae import FactorVAE
 from unbraid.methods.vae.flow_beta_tcvae import FlowBetaTCVAE
 from unbraid.methods.vae.guided_vae import GuidedBetaTCVAE, GuidedVAE
+from unbraid.methods.vae.hfs_vae import HFSVAE
 from unbraid.methods.vae.hfvae import HFVAE
 from unbraid.methods.vae.joint_vae import JointVAE
 from unbraid.util.schema import from_json, to_json
@@ -47,6 +54,14 @@ METHODS: tuple[type[MethodConfig], ...] = (
     GuidedBetaTCVAE,
     InfoGAN,
     FlowBetaTCVAE,
+    HFSVAE,
+    Autoencoder,
+    QLAE,
+    FSQ,
+    Tripod,
+    AdaGVAE,
+    AdaMLVAE,
+    SlowVAE,
     SupervisedGuidedVAE,
     FullVAE,
     IVAE,
@@ -69,16 +84,22 @@ __all__ = [
     "CGAN",
     "DIPVAEI",
     "DIPVAEII",
+    "FSQ",
+    "HFSVAE",
     "HFVAE",
     "IDVAE",
     "IVAE",
     "METHODS",
     "MSGAN",
     "MSVAE",
+    "QLAE",
     "SSIDVAE",
     "SSIVAE",
     "VAE",
+    "AdaGVAE",
+    "AdaMLVAE",
     "AnnealedVAE",
+    "Autoencoder",
     "BetaTCVAE",
     "BetaVAE",
     "Controls",
@@ -95,7 +116,9 @@ __all__ = [
     "MSControls",
     "MSFlow",
     "PartedVAE",
+    "SlowVAE",
     "SupervisedGuidedVAE",
+    "Tripod",
     "by_name",
     "describe",
     "restore",

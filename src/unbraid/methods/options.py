@@ -10,6 +10,7 @@ from abc import ABC
 from dataclasses import dataclass
 
 from unbraid.core import Adam, DataSpec, MethodConfig
+from unbraid.data.pairs import Pairs
 from unbraid.errors import InputError
 from unbraid.nets.stacks import NetworkName
 from unbraid.ops.likelihood import LIKELIHOODS, Likelihood
@@ -28,7 +29,11 @@ class NetworkOptions(MethodConfig, ABC):
 class StackOptions(NetworkOptions, ABC):
     """Options of the methods that take one of the papers' encoders and decoders by name."""
 
-    network: NetworkName = option("auto", "conv (for images), conv-bn, conv-celeba, conv-mnist, mlp, conv1d (signals)")
+    network: NetworkName = option(
+        "auto",
+        "conv (for images), conv-bn, conv-celeba, conv-mnist, mlp, conv1d (signals); broadcast (decodes places), "
+        "additive, additive-2 (decode codes one by one, or two by two, and add)",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +42,13 @@ class ObservationOptions(NetworkOptions, ABC):
 
     likelihood: Likelihood = option("bernoulli", LIKELIHOODS)
     scale: float = option(1.0, "standard deviation (gaussian) or width (laplace) of the observation model", above=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(MethodConfig, ABC):
+    """Options of the methods that learn from pairs of observations."""
+
+    pairs: Pairs = option(Pairs(), "how the other observation of a pair is chosen")
 
 
 def check_likelihood(name: Likelihood, data: DataSpec) -> None:

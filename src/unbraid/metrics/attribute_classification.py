@@ -86,5 +86,6 @@ register(
         description="accuracy of attribute vectors on binary factors",
         function=attribute_classification,
         reference="Kumar et al. 2018, Table 2",
+        unchanged_by=("order", "sign", "shift", "common scale"),
     )
 )

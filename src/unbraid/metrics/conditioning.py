@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unbraid.errors import InputError
-from unbraid.metrics._shared.bootstrap import REPEATS, Array, interval, resampled_means
+from unbraid.metrics._shared.bootstrap import REPEATS, Array, interval, resampled_means, stream
 from unbraid.metrics._shared.information import joint_counts, pointwise_information
 from unbraid.metrics._shared.numbers import equal_width, numbers, ratio
 from unbraid.metrics._shared.table import BINS
 from unbraid.metrics.record import Display, Metric, register
-from unbraid.metrics.score import Score
+from unbraid.metrics.score import Chance, Score
+
+_DRAWS = 5  # random orders for the chance level
 
 
 def conditioning(
@@ -24,6 +28,7 @@ def conditioning(
     bins: int = BINS,
     seed: int = 0,
     replicates: int = REPEATS,
+    calibrate: bool = False,
 ) -> dict[str, Score]:
     """The conditioning terms M1 to M4 of a two-stage model.
 
@@ -40,6 +45,7 @@ def conditioning(
         bins: equal-width bins of each latent.
         seed: of the bootstrap.
         replicates: bootstrap samples of the rows; 0 for no intervals.
+        calibrate: also what rows in a random order give, and what C_R itself gives.
 
     Returns:
         A score for each of `M1`, `M2`, `M3` and `M4`, in [0, 1].
@@ -56,13 +62,19 @@ def conditioning(
     """
     others = {"M1": c_y, "M2": c_x, "M3": c_zeps, "M4": c_yeps}
     return {
-        name: code_information(c_r, codes, bins=bins, seed=seed, replicates=replicates)
+        name: code_information(c_r, codes, bins=bins, seed=seed, replicates=replicates, calibrate=calibrate)
         for name, codes in others.items()
     }
 
 
 def code_information(
-    c_r: ArrayLike, c: ArrayLike, *, bins: int = BINS, seed: int = 0, replicates: int = REPEATS
+    c_r: ArrayLike,
+    c: ArrayLike,
+    *,
+    bins: int = BINS,
+    seed: int = 0,
+    replicates: int = REPEATS,
+    calibrate: bool = False,
 ) -> Score:
     """Information that codes C hold on the codes C_R: 1/d Σ_i I(c_i; c_R,i)/H(c_R,i).
 
@@ -74,6 +86,7 @@ def code_information(
         bins: equal-width bins of each latent, over its range.
         seed: of the bootstrap.
         replicates: bootstrap samples of the rows; 0 for no interval.
+        calibrate: also what rows in a random order give, and what C_R itself gives.
 
     Returns:
         The mean in [0, 1]; `details["per_latent"]` has each latent's share, [latent].
@@ -104,7 +117,14 @@ def code_information(
     if replicates:
         again = _shares(resampled_means(parts, seed=seed, replicates=replicates)).mean(axis=1)
         spread = interval(value, again, 0, 1)
-    return Score(value, spread, {"bins": bins, "seed": seed, "rows": n, "per_latent": each})
+    score = Score(value, spread, {"bins": bins, "seed": seed, "rows": n, "per_latent": each})
+    if not calibrate:
+        return score
+    draws = stream(seed, "chance")
+    orders = [draws.permutation(n) for _ in range(_DRAWS)]
+    drawn = tuple(code_information(real, other[order], bins=bins, replicates=0).value for order in orders)
+    ceiling = code_information(real, real, bins=bins, replicates=0).value
+    return replace(score, chance=Chance(drawn), ceiling=ceiling)
 
 
 def _shares(parts: Array) -> Array:

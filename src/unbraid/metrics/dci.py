@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unbraid.errors import InputError, unknown
 from unbraid.metrics._shared.bootstrap import REPEATS, Array, interval, resampled_means
+from unbraid.metrics._shared.calibration import calibration
 from unbraid.metrics._shared.checks import table_metric
 from unbraid.metrics._shared.strata import TEST, TRAIN
 from unbraid.metrics._shared.table import Table
@@ -21,6 +22,7 @@ MODES = ("fast", "boosting", "lightgbm", "forest", "lasso")
 
 
 @table_metric
+@calibration(draws=3, train=2000)
 def dci(
     table: Table, *, mode: str = "fast", train: int = TRAIN, test: int = TEST, seed: int = 0, replicates: int = REPEATS
 ) -> Score:
@@ -191,6 +193,7 @@ register(
         description="whether each latent is important for one factor only",
         function=dci,
         reference="Eastwood & Williams 2018",
+        unchanged_by=("order", "scale of each", "common scale"),
         parts={
             "disentanglement": Display("DCI disentanglement", "each latent predicts one factor", "higher", (0.0, 1.0)),
             "completeness": Display("DCI completeness", "each factor is predicted by one latent", "higher", (0.0, 1.0)),

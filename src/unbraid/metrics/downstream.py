@@ -9,6 +9,7 @@ import numpy as np
 
 from unbraid.errors import InputError, unknown
 from unbraid.metrics._shared.bootstrap import REPEATS
+from unbraid.metrics._shared.calibration import calibration
 from unbraid.metrics._shared.checks import table_metric
 from unbraid.metrics._shared.mlp import mlp_guesses
 from unbraid.metrics._shared.probes import accuracy_score, one_vs_rest_decisions
@@ -19,6 +20,7 @@ from unbraid.metrics.score import Score
 
 
 @table_metric
+@calibration(draws=3, train=2000)
 def downstream(
     table: Table,
     *,
@@ -105,6 +107,7 @@ register(
         description="accuracy of an MLP that predicts factors from codes",
         function=downstream,
         reference="van Steenkiste et al. 2019",
+        unchanged_by=("shift", "scale of each", "common scale"),
     )
 )
 register(
@@ -114,5 +117,6 @@ register(
         description="accuracy of a linear probe",
         function=partial(downstream, probe="linear"),
         reference="van Steenkiste et al. 2019",
+        unchanged_by=("order", "sign", "shift"),
     )
 )

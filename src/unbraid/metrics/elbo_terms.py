@@ -191,6 +191,7 @@ register(
         better="neither",
         range=(None, None),
         reference="Chen et al. 2018, eq. 3",
+        unchanged_by=(),
         parts={
             "index_code_mi": Display("Index-code information", "first part of the KL, nats", "neither", (0.0, None)),
             "total_correlation": Display("TC of q(z)", "second part of the KL, nats", "lower", (0.0, None)),

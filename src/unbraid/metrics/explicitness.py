@@ -6,6 +6,7 @@ import numpy as np
 
 from unbraid.errors import InputError
 from unbraid.metrics._shared.bootstrap import REPEATS, interval
+from unbraid.metrics._shared.calibration import calibration
 from unbraid.metrics._shared.checks import table_metric
 from unbraid.metrics._shared.probes import one_vs_rest_decisions
 from unbraid.metrics._shared.ranking import areas
@@ -16,6 +17,7 @@ from unbraid.metrics.score import Score
 
 
 @table_metric
+@calibration(draws=5, train=2000)
 def explicitness(
     table: Table,
     *,
@@ -82,5 +84,6 @@ register(
         range=(-1.0, 1.0),
         chance=0.0,
         reference="Ridgeway & Mozer 2018",
+        unchanged_by=("order", "sign", "shift"),
     )
 )

@@ -7,16 +7,18 @@ from numpy.typing import NDArray
 
 from unbraid.errors import InputError
 from unbraid.metrics._shared.bootstrap import REPEATS, Array, mean_interval
+from unbraid.metrics._shared.calibration import calibration
 from unbraid.metrics._shared.checks import table_metric
 from unbraid.metrics._shared.strata import BATCH, TEST, TRAIN, fixed_factor_batches, share_by_factor
 from unbraid.metrics._shared.table import Table
-from unbraid.metrics.record import Metric, register
+from unbraid.metrics.record import CHANGES, Metric, register
 from unbraid.metrics.score import Score
 
 _CHUNK = 1 << 13
 
 
 @table_metric
+@calibration(draws=5, rows=False, train=1000, test=2000)
 def factor_score(
     table: Table,
     *,
@@ -102,5 +104,6 @@ register(
         description="whether the latent that varies least names the fixed factor",
         function=factor_score,
         reference="Kim & Mnih 2018, §4",
+        unchanged_by=CHANGES,
     )
 )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from unbraid.metrics._shared.bootstrap import REPEATS, interval, stream
+from unbraid.metrics._shared.calibration import calibration
 from unbraid.metrics._shared.checks import table_metric
 from unbraid.metrics._shared.table import Table
 from unbraid.metrics.record import Metric, register
@@ -14,6 +15,7 @@ from unbraid.metrics.score import Score
 
 
 @table_metric
+@calibration(draws=3)
 def irs(table: Table, *, quantile: float = 0.99, seed: int = 0, replicates: int = REPEATS) -> Score:
     """Interventional robustness: whether a latent stays put when all factors but its own change.
 
@@ -89,5 +91,6 @@ register(
         description="whether a latent stays put when other factors change",
         function=irs,
         reference="Suter et al. 2019",
+        unchanged_by=("order", "sign", "shift", "common scale"),
     )
 )

@@ -6,14 +6,16 @@ import numpy as np
 
 from unbraid.errors import unknown
 from unbraid.metrics._shared.bootstrap import REPEATS, interval
+from unbraid.metrics._shared.calibration import calibration
 from unbraid.metrics._shared.checks import table_metric
 from unbraid.metrics._shared.correlation import squared_correlation
 from unbraid.metrics._shared.table import Table
-from unbraid.metrics.record import Metric, register
+from unbraid.metrics.record import CHANGES, Metric, register
 from unbraid.metrics.score import Score
 
 
 @table_metric
+@calibration(draws=5)
 def mcc(table: Table, *, method: str = "pearson", seed: int = 0, replicates: int = REPEATS) -> Score:
     """Mean correlation coefficient: 1/K Σ_k |r(z_π(k), v_k)| under the one-to-one assignment π that maximises it.
 
@@ -73,5 +75,6 @@ register(
         description="mean correlation of factors with latents assigned to them",
         function=mcc,
         reference="Hyvärinen & Morioka 2016",
+        unchanged_by=CHANGES,
     )
 )

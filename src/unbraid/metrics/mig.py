@@ -11,7 +11,7 @@ from unbraid.metrics._shared.bootstrap import REPEATS, interval
 from unbraid.metrics._shared.checks import table_metric
 from unbraid.metrics._shared.information import POINTS, binned_information, gaps, posterior_information
 from unbraid.metrics._shared.table import BINS, Table
-from unbraid.metrics.record import POSTERIOR_TABLE, Metric, register
+from unbraid.metrics.record import CHANGES, POSTERIOR_TABLE, Metric, register
 from unbraid.metrics.score import Score
 
 
@@ -55,12 +55,12 @@ def mig(
     """
     if convention == "locatello":
         found = binned_information(table, bins, points, seed)
-        how: dict[str, object] = {"bins": bins, "rows": len(found.known)}
+        how: dict[str, object] = {"bins": bins, "rows": found.rows}
     elif convention == "chen":
         if table.log_vars is None:
             raise InputError("convention 'chen' integrates over posteriors; give log_vars beside the codes (means).")
-        found = posterior_information(table)
-        how = {"rows": len(table)}
+        found = posterior_information(table, rows=replicates > 0)
+        how = {"rows": found.rows}
     else:
         raise unknown("convention", convention, ("locatello", "chen"))
     each = gaps(found.matrix / found.entropy)
@@ -90,6 +90,7 @@ register(
         function=mig,
         chance=0.0,
         reference="Chen et al. 2018, eq. 7",
+        unchanged_by=CHANGES,
     )
 )
 register(
@@ -101,5 +102,7 @@ register(
         needs=POSTERIOR_TABLE,
         chance=0.0,
         reference="Chen et al. 2018, eqs. 6, 7, S1",
+        unchanged_by=CHANGES,
+        chance_draws=2,
     )
 )

@@ -10,7 +10,7 @@ from unbraid.metrics._shared.checks import table_metric
 from unbraid.metrics._shared.information import POINTS, binned_information
 from unbraid.metrics._shared.numbers import ratio
 from unbraid.metrics._shared.table import BINS, Table
-from unbraid.metrics.record import Metric, register
+from unbraid.metrics.record import CHANGES, Metric, register
 from unbraid.metrics.score import Score
 
 
@@ -48,7 +48,7 @@ def modularity(
     spread = None
     if replicates:
         spread = interval(float(each.mean()), _modularity(found.replicates(seed, replicates)[0]).mean(axis=-1), 0, 1)
-    details = {"seed": seed, "bins": bins, "rows": len(found.known), "per_latent": each}
+    details = {"seed": seed, "bins": bins, "rows": found.rows, "per_latent": each}
     return Score(float(each.mean()), spread, details)
 
 
@@ -67,5 +67,6 @@ register(
         description="whether each latent knows of one factor only",
         function=modularity,
         reference="Ridgeway & Mozer 2018",
+        unchanged_by=CHANGES,
     )
 )

@@ -14,6 +14,9 @@ POSTERIOR_TABLE = "means, log-variances, factors"
 CODES = "codes"
 POSTERIOR = "means, log-variances"
 
+# Changes of the codes that a metric may not see.
+CHANGES = ("order", "sign", "shift", "scale of each", "common scale")
+
 
 @dataclass(frozen=True)
 class Display:
@@ -46,6 +49,8 @@ class Metric:
         range: (low, high) of its values; None where it is open.
         chance: what codes that know nothing score, where that is one number.
         reference: the paper, and the equation in it.
+        unchanged_by: which of `CHANGES` leave it exactly as it is.
+        chance_draws: random orders for the chance level in the suite; left out, as many as the function takes.
         parts: for metrics with several values, how each of them is shown.
 
     Example:
@@ -65,6 +70,8 @@ class Metric:
     range: Range = (0.0, 1.0)
     chance: float | None = None
     reference: str = ""
+    unchanged_by: tuple[str, ...] = ()
+    chance_draws: int | None = None
     parts: Mapping[str, Display] = field(default_factory=dict)
 
     def display(self, part: str = "") -> Display:

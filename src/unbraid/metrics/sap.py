@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from unbraid.errors import InputError, unknown
 from unbraid.metrics._shared.bootstrap import REPEATS, Array, interval, resampled_means
+from unbraid.metrics._shared.calibration import calibration
 from unbraid.metrics._shared.checks import table_metric
 from unbraid.metrics._shared.correlation import squared_correlation
 from unbraid.metrics._shared.information import gaps
@@ -16,7 +17,7 @@ from unbraid.metrics._shared.solvers import SortedColumn
 from unbraid.metrics._shared.strata import TEST, TRAIN
 from unbraid.metrics._shared.table import Table
 from unbraid.metrics._shared.thresholds import best_intervals, best_split, segments
-from unbraid.metrics.record import Metric, register
+from unbraid.metrics.record import CHANGES, Metric, register
 from unbraid.metrics.score import Score
 
 Rows = NDArray[np.int64]
@@ -25,6 +26,7 @@ MODES = ("auto", "svm", "threshold", "regression")
 
 
 @table_metric
+@calibration(draws=3, train=2000)
 def sap(
     table: Table,
     *,
@@ -160,6 +162,7 @@ register(
         function=sap,
         chance=0.0,
         reference="Kumar et al. 2018, §3; Locatello et al. 2019",
+        unchanged_by=("order", "sign"),
     )
 )
 register(
@@ -170,5 +173,7 @@ register(
         function=partial(sap, mode="threshold"),
         chance=0.0,
         reference="Kumar et al. 2018, §3",
+        unchanged_by=CHANGES,
+        chance_draws=3,
     )
 )

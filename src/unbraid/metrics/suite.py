@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Unpack
 
 from numpy.typing import ArrayLike
 
@@ -30,6 +30,7 @@ def suite(
     dci_mode: str = "fast",
     seed: int = 0,
     replicates: int = REPEATS,
+    calibrate: bool = True,
     progress: Progress | None = None,
     **about: Unpack[TableOptions],
 ) -> dict[str, Score]:
@@ -45,6 +46,7 @@ def suite(
         dci_mode: the `mode` of `dci`.
         seed: of all draws; no metric's draws depend on which others ran.
         replicates: bootstrap samples; 0 for no intervals.
+        calibrate: place each score between chance and ceiling on this table; costs as much again, at most twice.
         progress: called as `progress(name, done, total)` before each metric and at the end.
         **about: `kinds`, `names`, `sizes`, `columns` and `log_vars`, as in `as_table`.
 
@@ -69,7 +71,7 @@ def suite(
     for i, name in enumerate(chosen):
         if progress:
             progress(name, i, len(chosen))
-        scores |= _scores(name, table, dci_mode, seed, replicates)
+        scores |= _scores(name, table, dci_mode, seed, replicates, calibrate)
     if progress:
         progress("", len(chosen), len(chosen))
     if not table.skipped:
@@ -99,7 +101,7 @@ def _chosen(metrics: Sequence[str] | None, table: Table) -> list[str]:
     return [name for name in SUITE if possible(name)]
 
 
-def _scores(name: str, table: Table, dci_mode: str, seed: int, replicates: int) -> dict[str, Score]:
+def _scores(name: str, table: Table, dci_mode: str, seed: int, replicates: int, calibrate: bool) -> dict[str, Score]:
     try:
         if METRICS[name].needs in (TABLE, POSTERIOR_TABLE) and not table.names:
             raise InputError(f"{name} needs a factor with at least two known values; the table has none.")
@@ -115,8 +117,14 @@ def _scores(name: str, table: Table, dci_mode: str, seed: int, replicates: int) 
                 replicates=replicates,
             )
             return {str(MetricKey(name, term)): score for term, score in terms.items()}
-        options = {"mode": dci_mode} if name == "dci" else {}
-        return {name: METRICS[name].function(table, seed=seed, replicates=replicates, **options)}
+        options: dict[str, Any] = {"mode": dci_mode} if name == "dci" else {}
+        metric = METRICS[name]
+        if calibrate and getattr(getattr(metric.function, "func", metric.function), "calibrates", False):
+            options["calibrate"] = metric.chance_draws or True
+        found = metric.function(table, seed=seed, replicates=replicates, **options)
+        if isinstance(found, Score):
+            return {name: found}
+        return {str(MetricKey(name, part)): score for part, score in found.items()}
     except Exception as error:  # one metric's failure must not lose the others' values
         return {name: failure(error, seed)}
 

@@ -12,7 +12,7 @@ from unbraid.metrics._shared.bootstrap import REPEATS, Array, interval, resample
 from unbraid.metrics._shared.correlation import standard
 from unbraid.metrics._shared.numbers import numbers
 from unbraid.metrics._shared.table import Table
-from unbraid.metrics.record import CODES, Metric, register
+from unbraid.metrics.record import CHANGES, CODES, Metric, register
 from unbraid.metrics.score import Score
 
 
@@ -85,5 +85,6 @@ register(
         better="lower",
         range=(0.0, None),
         reference="Watanabe 1960",
+        unchanged_by=CHANGES,
     )
 )

@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from unbraid.metrics._shared.bootstrap import REPEATS, Array
+from unbraid.metrics._shared.calibration import calibration
 from unbraid.metrics._shared.checks import table_metric
 from unbraid.metrics._shared.pairs import pair_score
 from unbraid.metrics._shared.strata import BATCH, TEST, TRAIN
@@ -17,6 +18,7 @@ from unbraid.metrics.score import Score
 
 
 @table_metric
+@calibration(draws=5, rows=False, train=1000, test=2000)
 def z_diff(
     table: Table, *, batch: int = BATCH, train: int = TRAIN, test: int = TEST, seed: int = 0, replicates: int = REPEATS
 ) -> Score:
@@ -62,5 +64,6 @@ register(
         description="which factor pairs share, by linear SVMs, as in DIP-VAE",
         function=z_diff,
         reference="Kumar et al. 2018, §4",
+        unchanged_by=("order", "sign", "shift"),
     )
 )

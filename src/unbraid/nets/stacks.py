@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from math import prod, sqrt
 from typing import Literal
 
 import torch
@@ -11,9 +11,12 @@ from torch import Tensor, nn
 
 from unbraid.errors import InputError
 from unbraid.nets import signals
+from unbraid.nets.additive import GROUP_SIZES, Additive
 from unbraid.nets.broadcast import CHANNELS, broadcast_decoder
 
-NetworkName = Literal["auto", "conv", "conv-bn", "conv-celeba", "conv-mnist", "broadcast", "mlp", "conv1d"]
+NetworkName = Literal[
+    "auto", "conv", "conv-bn", "conv-celeba", "conv-mnist", "broadcast", "additive", "additive-2", "mlp", "conv1d"
+]
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,10 @@ def decoder(inputs: int, shape: tuple[int, ...], *, network: NetworkName = "auto
         >>> decoder(10, (3, 64, 64), width=0.1)(torch.randn(2, 10)).shape
         torch.Size([2, 3, 64, 64])
     """
+    if network in GROUP_SIZES:
+        size = GROUP_SIZES[network]
+        narrow = width / sqrt(-(-inputs // size))  # as much work in all as one decoder of full width, nearly
+        return nn.Sequential(Additive(inputs, size, lambda codes: decoder(codes, shape, width=narrow)))
     chosen = choose(network, shape)
     if chosen == "mlp":
         units = scaled(IMAGE_UNITS if len(shape) == 3 else VECTOR_UNITS, width)
@@ -156,7 +163,7 @@ def choose(network: NetworkName, shape: tuple[int, ...]) -> str:
         ('conv', 'mlp', 'mlp')
     """
     is_large_image = len(shape) == 3 and min(shape[1:]) >= 2 * SMALLEST_MAP
-    if network == "auto":
+    if network == "auto" or network in GROUP_SIZES:
         return "conv" if is_large_image else "mlp"
     if network == "conv1d":
         if len(shape) != 1 or shape[0] < signals.SHORTEST:

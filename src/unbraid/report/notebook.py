@@ -13,6 +13,7 @@ from unbraid.report.sections.scores import value_text
 
 FRAME = 64  # pixels of a picture's side
 NAMED = 4  # scores in a line of text
+TABLES = 3  # rows of a table that are shown beside their reconstructions
 
 
 def run_line(folder: Path) -> str:
@@ -46,6 +47,7 @@ def run_html(folder: Path) -> str:
         folder=str(folder),
         verdict=run.verdict,
         strips=shown.strips if shown is not None else (),
+        tables=shown.panels[:TABLES] if shown is not None and run.columns is not None else (),
         scores=score_values(run),
     ).decode("utf-8")
 

@@ -37,7 +37,14 @@ from unbraid.util.tensors import read_tensors
 _log = logging.getLogger("unbraid")
 
 
-def train_run(run: RunDirectory, machine: Machine, *, show: bool = True, command: str | None = None) -> None:
+def train_run(
+    run: RunDirectory,
+    machine: Machine,
+    *,
+    show: bool = True,
+    command: str | None = None,
+    budget: Mapping[str, Any] | None = None,
+) -> None:
     """Train every stage of a run that is not finished yet.
 
     Args:
@@ -45,6 +52,7 @@ def train_run(run: RunDirectory, machine: Machine, *, show: bool = True, command
         machine: where to compute.
         show: whether to show progress.
         command: the command that asked for it, for the record.
+        budget: how its plan was chosen for a budget in minutes, for the record.
     """
     check_place(run.folder, run.data)
     check_stages(run, machine)
@@ -56,7 +64,7 @@ def train_run(run: RunDirectory, machine: Machine, *, show: bool = True, command
     with locked(run.folder):
         for folder in (run.folder, *run.folder.glob("stage-*")):
             clean_partial(folder)
-        begin(run, command, machine)
+        begin(run, command, machine, budget)
         for number in range(1, len(run.plan.stages) + 1):
             train_stage(run, number, machine, show=show)
 
@@ -83,7 +91,7 @@ def check_stages(run: RunDirectory, machine: Machine) -> None:
             updates = build_checked(config, source).updates()
         batches = BatchSource(source, seed=run.plan.seed, device=torch.device("cpu"), world=machine.devices)
         for update in updates:
-            batches.batch(update.name, update.stream, update.batch_size, 0)
+            batches.batch(update.name, update.stream, update.batch_size, 0, update.pairs)
 
 
 def build_checked(config: MethodConfig, source: TrainingData) -> Method:
@@ -108,7 +116,7 @@ def rows_left_out(run: RunDirectory) -> list[str]:
     return said
 
 
-def begin(run: RunDirectory, command: str | None, machine: Machine) -> None:
+def begin(run: RunDirectory, command: str | None, machine: Machine, budget: Mapping[str, Any] | None = None) -> None:
     """Write the configuration, or check that the one which is there is this one."""
     path = run.folder / "config.json"
     if not (run.folder / "environment.json").exists():
@@ -117,6 +125,8 @@ def begin(run: RunDirectory, command: str | None, machine: Machine) -> None:
         there = read_config(run.folder)
         here = {"held_out": None} | run.plan.to_json()
         changes = differences({key: there.get(key) for key in here}, here)
+        if there["data"]["fingerprint"] == run.plan.data["fingerprint"]:  # the same content, however it was asked for
+            changes = [change for change in changes if not change.startswith("data.arguments.")]
         if changes:
             what = "; ".join(changes[:2])
             raise InputError(f"{str(run.folder)!r} holds another run ({what}); choose another --out or delete it.")
@@ -124,7 +134,8 @@ def begin(run: RunDirectory, command: str | None, machine: Machine) -> None:
         return
     if command is None and run.plan.data["arguments"] is not None:
         command = command_line(run.plan.data, run.plan.stages, run.plan.seed, run.plan.labels, run.plan.held_out)
-    write_json(path, run.plan.to_json() | {"command": command})
+        command += "" if machine.precision == Machine.precision else f" --precision {machine.precision}"
+    write_json(path, run.plan.to_json() | {"command": command} | ({} if budget is None else {"budget": budget}))
     write_preprocessing(run.folder, run.data.preprocessing)
 
 

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from unbraid.core import MethodConfig
 from unbraid.data.factor_data import Factor, FactorData
+from unbraid.data.pairs import Pairs
 from unbraid.errors import InputError
 from unbraid.runs.plan import Plan
 from unbraid.training.batches import TrainingData
-from unbraid.util.schema import from_json
+from unbraid.util.schema import from_json, to_json
 
 
 def required_columns(plan: Plan, config: MethodConfig) -> list[int]:
@@ -42,7 +43,7 @@ def labels_read(plan: Plan, number: int, source: TrainingData) -> dict[str, Any]
     """For every table: whether a stage read labels, when, of how many observations and of which factors."""
     config, labels = plan.stages[number - 1][0], plan.labels
     if labels is None or not source.spec.labelled:
-        return {"training": False, "test": config.encoder_needs_labels}
+        return {"training": False, "test": config.encoder_needs_labels} | pairs_read(config)
     count = len(source.labelled_rows) if config.needs_complete_labels else source.spec.labelled
     known: dict[str, Any] = {"count": count, "factors": [factor.name for factor in source.spec.factors]}
     known |= {"first": True} if labels.first else {}
@@ -50,6 +51,12 @@ def labels_read(plan: Plan, number: int, source: TrainingData) -> dict[str, Any]
         needed = config.required_labels(labels.factors) if config.codes_are_labels else ()
         known["count_at_test"] = len(replace(labels, complete=needed).candidates(source.data))
     return {"training": True, "test": config.encoder_needs_labels} | known
+
+
+def pairs_read(config: MethodConfig) -> dict[str, Any]:
+    """What a stage that learns from pairs was told by their choice: factors that stay, the order of rows, a column."""
+    pairs = getattr(config, "pairs", None)
+    return {"pairs": to_json(pairs)} if isinstance(pairs, Pairs) else {}
 
 
 def labels_of_new(plan: Plan, factors: Sequence[Factor], n: int, labels: NDArray[Any] | None) -> NDArray[np.float32]:

@@ -15,8 +15,9 @@ from unbraid.data.factor_data import Factor, FactorData
 from unbraid.data.own.arrays import as_images, as_numbers
 from unbraid.data.own.columns import MISSING
 from unbraid.data.own.image_folder import SUFFIXES, as_pixels, decode, image_files
+from unbraid.data.own.measurements import filled, table_values
 from unbraid.data.own.readers import load_path
-from unbraid.data.own.tables import parse_numbers, read_table
+from unbraid.data.own.tables import read_table
 from unbraid.data.own.vectors import as_vectors
 from unbraid.errors import InputError
 from unbraid.runs.directory import RunDirectory
@@ -150,7 +151,7 @@ def from_array(run: RunDirectory, x: NDArray[Any]) -> NDArray[Any]:
             check_observations(run.plan, rows)
         how = run.preprocessing
         standardize = {"mean": how.mean, "scale": how.scale} if how.mean else False
-        return as_vectors(rows, "the observations", standardize)[0]
+        return as_vectors(how.logged(rows), "the observations", standardize)[0]
     images = image_rows(x, shape, run.preprocessing.layout)
     if images is None or not len(images):
         check_observations(run.plan, x)
@@ -192,7 +193,9 @@ def from_table(run: RunDirectory, table: Mapping[str, list[Any]], name: str, nam
         raise InputError(
             f"{name!r} has no column {absent[0]!r}; the run was trained on {', '.join(wanted)}, in any order."
         )
-    values = np.stack([parse_numbers(Path(name), column, table[column]) for column in wanted], 1)
+    how, place = run.preprocessing, Path(name)
+    values = table_values(place, table, wanted, how.categories)
+    values = filled(place, values, how.value_names or wanted, how.fill)
     known = {factor.name: known_labels(factor, table[factor.name]) for factor in info if factor.name in table}
     gaps = np.full(len(values), np.nan)
     factors = np.stack([known.get(factor.name, gaps) for factor in info], 1) if known else None

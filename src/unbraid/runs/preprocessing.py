@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from unbraid.data.own.image_folder import wanted_size
-from unbraid.data.own.tables import split_names
 from unbraid.data.preprocessing import Preprocessing
 from unbraid.util.files import read_json, write_json
+from unbraid.util.lists import name_list
 from unbraid.util.schema import from_json, to_json
 
 FILE = "preprocessing.json"
@@ -44,7 +44,7 @@ def from_arguments(arguments: Mapping[str, Any]) -> Preprocessing:
     known = statistics if isinstance(statistics, Mapping) else {"mean": (), "scale": ()}
     value_range = arguments.get("value_range")
     return Preprocessing(
-        columns=tuple(split_names(arguments.get("columns") or ())),
+        columns=tuple(name_list(arguments.get("columns") or ())),
         mean=tuple(known["mean"]),
         scale=tuple(known["scale"]),
         resize=wanted_size(arguments.get("resize")),

@@ -47,6 +47,7 @@ class ConfigRecord:
     labels: LabelPlan | None = None
     held_out: HeldOutPlan | None = None
     command: str | None = None
+    budget: Mapping[str, Any] | None = None  # of runs that were asked for by their minutes
 
 
 @dataclass(frozen=True)

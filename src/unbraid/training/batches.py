@@ -17,6 +17,7 @@ from unbraid.core import Batch, DataSpec, Stream
 from unbraid.data import cache
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.data.label_budget import NO_ROWS, labelled_rows, shares
+from unbraid.data.pairs import Pairs, Partners
 from unbraid.data.scaled import ScaledBytes
 from unbraid.errors import InputError
 from unbraid.util.seeds import mix
@@ -135,6 +136,7 @@ class BatchSource:
             "unlabelled": torch.from_numpy(np.setdiff1d(source.seen_rows, partly, assume_unique=True)),
         }
         self._orders: dict[tuple[str, str], tuple[int, Tensor]] = {}
+        self._partners: dict[Pairs, Partners] = {}
 
     def over(self, source: TrainingData) -> BatchSource:
         """Batches of other rows of the same arrays, whole for every process of a group."""
@@ -143,7 +145,7 @@ class BatchSource:
         other._choose_rows(source)
         return other
 
-    def batch(self, update: str, stream: Stream, batch_size: int, draw: int) -> Batch:
+    def batch(self, update: str, stream: Stream, batch_size: int, draw: int, pairs: Pairs | None = None) -> Batch:
         """The batch of this number for this update; each process of a group gets its share of the rows."""
         index = self._index(update, stream, batch_size, draw)
         if len(index) < self.world:
@@ -151,6 +153,7 @@ class BatchSource:
                 f"a batch of {len(index)} of update {update!r} cannot be shared by {self.world} processes: "
                 "give it more labels or a greater batch size, or take fewer --devices."
             )
+        partner = None if pairs is None else self._partner(pairs, index, mix(self.seed, update, "pairs", draw))
         index = index[self.rank :: self.world]
         y = codes = None
         if self.y is not None:
@@ -159,7 +162,16 @@ class BatchSource:
             y = as_network_input(_pick(self.y, place), self.device)
             codes = None if self.codes is None else _pick(self.codes, place).to(self.device)
         labels = self.labels.index_select(0, index.to(self.device))
-        return Batch(as_network_input(_pick(self.x, index), self.device), index, labels, y, codes)
+        x = as_network_input(_pick(self.x, index), self.device)
+        pair = None if partner is None else as_network_input(_pick(self.x, partner), self.device)
+        return Batch(x, index, labels, y, codes, pair)
+
+    def _partner(self, pairs: Pairs, index: Tensor, seed: int) -> Tensor:
+        """The partners of this process's share of a batch."""
+        if pairs not in self._partners:
+            self._partners[pairs] = Partners(pairs, self.source.data, self.rows["train"].numpy())
+        drawn = self._partners[pairs].draw(index.numpy(), np.random.default_rng(seed))
+        return torch.from_numpy(drawn)[self.rank :: self.world]
 
     def count(self, stream: Stream, batch_size: int, most: int) -> int:
         """How many different batches a stream has, at most so many; none where it has no rows."""

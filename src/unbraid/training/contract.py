@@ -98,7 +98,7 @@ def check_losses(config: MethodConfig, source: TrainingData) -> None:
     require(len(names) == len(set(names)) and bool(names), "its updates must have different names")
     method.eval()  # batch statistics are the one state that networks may keep, and they are off here
     for update in method.updates():
-        batch = batches.batch(update.name, update.stream, update.batch_size, 0)
+        batch = batches.batch(update.name, update.stream, update.batch_size, 0, update.pairs)
         before = batch.x.clone()
         values = []
         for _ in range(2):

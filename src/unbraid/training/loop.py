@@ -56,8 +56,10 @@ class UpdateOptimizer:
         self.update, self.module = update, method
         self.names, self.parameters = named_parameters(method, update)
         settings = update.optimizer
-        self.optimizer = torch.optim.Adam(
-            self.parameters, lr=settings.lr, betas=(settings.beta1, settings.beta2), eps=settings.eps, fused=True
+        betas = (settings.beta1, settings.beta2)
+        # Without decay AdamW is Adam, to the bit.
+        self.optimizer = torch.optim.AdamW(
+            self.parameters, lr=settings.lr, betas=betas, eps=settings.eps, weight_decay=settings.decay, fused=True
         )
         self.stepper = cast(torch.optim.Optimizer, fabric.setup_optimizers(self.optimizer))
 
@@ -180,7 +182,7 @@ def training_step(
         update = optimizer.update
         for repeat in range(update.repeats):
             draw = step * update.repeats + repeat
-            batch = source.batch(update.name, update.stream, update.batch_size, draw)
+            batch = source.batch(update.name, update.stream, update.batch_size, draw, update.pairs)
             seed_draws(mix(seed, update.name, draw, fabric.global_rank), fabric.device)
             with fabric.autocast():
                 terms = update.loss(batch, step)

@@ -9,6 +9,7 @@ import torch
 from lightning_fabric import Fabric
 
 from unbraid.core import Batch, Method, Update
+from unbraid.errors import InputError
 from unbraid.training.batches import BatchSource, TrainingData
 from unbraid.util.seeds import mix
 
@@ -34,7 +35,10 @@ class Watched:
         found: dict[str, list[float]] = {}
         for update in method.updates():
             for draw in range(self.batches.count(update.stream, update.batch_size, BATCHES)):
-                batch = self.batch(update, draw)
+                try:
+                    batch = self.batch(update, draw)
+                except InputError:  # few rows may have no partners among them
+                    break
                 seed_draws(mix(self.batches.seed, "held out", update.name, draw), fabric.device)
                 with fabric.autocast():
                     terms = update.loss(batch, step)
@@ -47,7 +51,7 @@ class Watched:
 
     def batch(self, update: Update, draw: int) -> Batch:
         """A batch as this update sees them: where half of each lacks labels in training, half of it does here."""
-        batch = self.batches.batch(update.name, update.stream, update.batch_size, draw)
+        batch = self.batches.batch(update.name, update.stream, update.batch_size, draw, update.pairs)
         if update.stream != "half-labelled" or not self.some_lack_labels:
             return batch
         known = batch.factors.clone()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from unbraid.errors import InputError, unknown
+from unbraid.util.lists import split_list
 
 T = TypeVar("T")
 
@@ -182,7 +183,7 @@ def parse(hint: Any, text: str, where: str) -> Any:
     """
     if get_origin(hint) is tuple and not text.startswith("["):
         inner = get_args(hint)[0]
-        return convert(hint, [parse(inner, item.strip(), where) for item in text.split(",") if item.strip()], where)
+        return convert(hint, [parse(inner, item, where) for item in split_list(text)], where)
     if _accepts(hint, str) and not _accepts(hint, int):
         if text == "none" and _accepts(hint, type(None)):
             return None

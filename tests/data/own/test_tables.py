@@ -79,8 +79,8 @@ def test_parquet_is_read_like_csv(tmp_path):
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        ("a,b\n1,x\n", {}, "column 'b' holds text .*factors="),
-        ("a,b\n1,2\n3,\n", {}, "column 'b' has no value in row 2"),
+        ("a,b\n1,2\n2,x\n3,4\n", {}, r"column 'b' holds text \('x' in row 2\) .*factors="),
+        ("a,b\n1,2\n3,\n4,5\n", {}, "column 'b' has no value in row 2, 1 row has gaps; .*missing='drop'"),
         ("a,b\n1\n", {}, "line 2 has 1 field"),
         ("a,a\n1,2\n", {}, "two columns named 'a'"),
         ("a,b\n", {}, "header line and at least one row"),

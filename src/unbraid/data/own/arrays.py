@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -12,7 +13,7 @@ from unbraid.data import cache
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.blocks import check_finite, row_blocks
 from unbraid.data.own.columns import factor_table
-from unbraid.data.own.vectors import as_vectors
+from unbraid.data.own.vectors import as_vectors, with_logarithms
 from unbraid.data.preprocessing import Preprocessing
 from unbraid.data.scaled import ScaledBytes
 from unbraid.errors import InputError
@@ -31,6 +32,7 @@ def from_arrays(
     arguments: Mapping[str, Any] | None = None,
     pack_as: str | None = None,
     value_names: Sequence[str] | None = None,
+    log1p: str | Sequence[int] = (),
 ) -> FactorData:
     """A data set from arrays or torch tensors.
 
@@ -46,6 +48,7 @@ def from_arrays(
         arguments: what `load` records to make the data set again.
         pack_as: a file of the cache for images that must be converted and are too large for memory.
         value_names: of a vector's values, for messages.
+        log1p: "all", or the places of those values of a vector of which log(1 + value) is taken first.
 
     Returns:
         The data set, with images as bytes [n, h, w, c] and vectors as float32.
@@ -58,11 +61,13 @@ def from_arrays(
     record = dict(arguments) if arguments is not None else None
     how = Preprocessing()
     if x.ndim == 2:
+        x, logs = with_logarithms(x, log1p, name, value_names)
         vectors, statistics = as_vectors(x, name, standardize, value_names)
         if statistics is not None and record is not None:
             record["standardize"] = statistics
         if statistics is not None:
             how = Preprocessing(mean=tuple(statistics["mean"]), scale=tuple(statistics["scale"]))
+        how = replace(how, log1p=logs)
         seen: NDArray[Any] = vectors
     else:
         seen = as_images(x, name, layout, value_range, pack_as)

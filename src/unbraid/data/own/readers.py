@@ -16,7 +16,7 @@ from unbraid.data.factor_data import FactorData
 from unbraid.data.optional import need
 from unbraid.data.own.arrays import from_arrays
 from unbraid.data.own.image_folder import check_same_shape, load_folder, resize_picture, to_grey_or_rgb, wanted_size
-from unbraid.data.own.tables import load_table
+from unbraid.data.own.measurements import load_table
 from unbraid.errors import InputError, unknown
 from unbraid.util.arrays import check_archive, open_array
 from unbraid.util.files import check_regular

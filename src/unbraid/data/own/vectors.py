@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unbraid.data.own.blocks import check_finite, row_blocks
 from unbraid.errors import InputError
+from unbraid.util.units import logged
 
 
 def as_vectors(
@@ -67,3 +68,35 @@ def as_float32(
             "compute with (3e38): rescale the column or leave it out."
         )
     return vectors
+
+
+def with_logarithms(
+    x: NDArray[Any], log1p: str | Sequence[int], name: str, columns: Sequence[str] | None = None
+) -> tuple[NDArray[Any], tuple[int, ...]]:
+    """Vectors with log(1 + value) at some places, and which those are.
+
+    Args:
+        x: raw vectors [n, value].
+        log1p: "all", or places.
+        name: of the data set, for the message.
+        columns: names of the values, for the message.
+
+    Returns:
+        The vectors, and the places. A value of −1 or less has no such logarithm and is an `InputError`.
+
+    Example:
+        >>> with_logarithms(np.array([[0.0, 3.0]]), "all", "arrays")[1]
+        (0, 1)
+    """
+    if isinstance(log1p, str) and log1p != "all":
+        raise InputError(f"log1p={log1p!r} is unknown; pass 'all', or the places of values.")
+    places = tuple(range(x.shape[1])) if isinstance(log1p, str) else tuple(int(place) for place in log1p)
+    for place in places:
+        low = np.flatnonzero(x[:, place] <= -1)
+        if len(low):
+            which = f"column {columns[place]!r}" if columns is not None else f"column {place + 1}"
+            raise InputError(
+                f"{name}: {which} holds {x[low[0], place]:g} in row {low[0] + 1}, which has no log(1 + value); "
+                "leave the column out of log1p."
+            )
+    return logged(x, places), places

@@ -1,5 +1,6 @@
 // Observations on canvases: images pixel by pixel, vectors as curves, or as bars where values have names.
 import { round } from "./format.js";
+import { inUnits, likeliest, tableColumns } from "./columns.js";
 
 export function drawImage(canvas, values, [channels, height, width]) {
   canvas.width = width;
@@ -75,35 +76,79 @@ function curves(context, series, { observations }, { width, height }) {
 // Every value has a range of its own, and its name and units where the table has them.
 function bars(context, series, { data, observations }, { width, height }) {
   const labelled = width > 200, top = labelled ? 8 : 0;
-  const n = series[0].values.length, row = (height - 2 * top) / n;
-  const names = data.values || Array.from({ length: n }, (_, i) => `value ${i + 1}`);
-  const left = labelled ? Math.min(width * 0.4, 16 + Math.max(...names.map((t) => context.measureText(t).width))) : 2;
-  const right = labelled ? 80 : 2, span = width - left - right - 8;
-  names.forEach((name, i) => {
-    const low = observations.low[i], high = observations.high[i];
-    const x = (v) => left + 8 + Math.min(Math.max((v - low) / (high - low || 1), 0), 1) * span;
-    const middle = top + (i + 0.5) * row, thick = Math.min(12, row * 0.5);
-    context.fillStyle = colour("--line");
-    context.fillRect(left + 8, middle - 0.5, span, 1);
-    const last = series.at(-1);
-    context.fillStyle = last.stroke;
-    context.fillRect(left + 8, middle - thick / 2, Math.max(1, x(last.values[i]) - left - 8), thick);
-    for (const { values, stroke } of series.slice(0, -1)) {
-      context.fillStyle = stroke;
-      context.fillRect(x(values[i]) - 1.5, middle - thick / 2 - 3, 3, thick + 6);
-    }
-    if (!labelled) return;
+  const columns = tableColumns(data), row = (height - 2 * top) / columns.length;
+  const [left, right] = labelled ? margins(context, columns, width) : [2, 2], span = width - left - right - 8;
+  columns.forEach((column, i) => {
+    const middle = top + (i + 0.5) * row, thick = Math.min(12, row * 0.5), last = series.at(-1);
+    if (column.categories.length) {
+      const part = span / column.categories.length;
+      const mark = ({ values, stroke }, high) => {
+        context.fillStyle = stroke;
+        context.fillRect(left + 8 + likeliest(values, column, data) * part, middle - high / 2, Math.max(2, part - 2), high);
+      };
+      context.fillStyle = colour("--line");
+      column.categories.forEach((_, k) => context.fillRect(left + 8 + k * part, middle - 0.5, Math.max(2, part - 2), 1));
+      series.slice(0, -1).forEach((one) => mark(one, thick + 6));
+      mark(last, thick);
+    } else numberBar(context, series, column.first, observations, [left + 8, span, middle, thick]);
+    if (!labelled || row < 9) return;
     context.fillStyle = colour("--ink");
     context.textAlign = "right";
-    context.fillText(name, left, middle + 4, left - 8);
+    context.fillText(column.name, left, middle + 4, left - 8);
     context.fillStyle = colour("--soft");
-    context.fillText(inUnits(last.values[i], i, data), width - 14, middle + 4);
+    context.fillText(inUnits(last.values, column, data), width - 14, middle + 4, right - 14);
     context.textAlign = "left";
   });
 }
 
-// Tables are learnt from with mean 0 and deviation 1; people think in their own units.
-export function inUnits(value, i, { mean, scale }) {
-  const own = mean ? value * scale[i] + mean[i] : value;
-  return own.toLocaleString("en", { maximumSignificantDigits: 3 }).replace("-", "−");
+function numberBar(context, series, i, { low, high }, [left, span, middle, thick]) {
+  const x = (v) => left + Math.min(Math.max((v - low[i]) / (high[i] - low[i] || 1), 0), 1) * span;
+  context.fillStyle = colour("--line");
+  context.fillRect(left, middle - 0.5, span, 1);
+  const last = series.at(-1);
+  context.fillStyle = last.stroke;
+  context.fillRect(left, middle - thick / 2, Math.max(1, x(last.values[i]) - left), thick);
+  for (const { values, stroke } of series.slice(0, -1)) {
+    context.fillStyle = stroke;
+    context.fillRect(x(values[i]) - 1.5, middle - thick / 2 - 3, 3, thick + 6);
+  }
+}
+
+// Room for names at the left and for values at the right.
+function margins(context, columns, width, share = 0.4, right = 80) {
+  const widest = Math.max(...columns.flatMap(({ categories }) => categories.map((t) => context.measureText(t).width)), 0);
+  const names = Math.max(...columns.map(({ name }) => context.measureText(name).width));
+  return [Math.min(width * share, 16 + names), Math.min(width * 0.3, Math.max(right, 28 + widest))];
+}
+
+const RAMP = ["#2f6fbf", "#8468b2", "#cd5870", "#e08e2b"]; // from a code's lowest value to its highest
+export const ROW = 24;
+
+// What happens to every column of a table along a code: a dot for each step, and from where to where it goes.
+export function drawMoved(canvas, made, { data, observations }, width) {
+  const columns = tableColumns(data), context = sized(canvas, width, columns.length * ROW);
+  context.font = `13px ${getComputedStyle(document.body).fontFamily}`;
+  const [left, right] = margins(context, columns, width, 0.32, 150), span = width - left - right - 24;
+  const shade = (k) => RAMP[Math.round((k / Math.max(1, made.length - 1)) * (RAMP.length - 1))];
+  columns.forEach((column, i) => {
+    const middle = (i + 0.5) * ROW, start = left + 12, { first } = column;
+    context.fillStyle = colour("--line");
+    context.fillRect(start, middle - 0.5, span, 1);
+    made.forEach((values, k) => {
+      const share = column.categories.length
+        ? (likeliest(values, column, data) + 0.5) / column.categories.length
+        : (values[first] - observations.low[first]) / (observations.high[first] - observations.low[first] || 1);
+      context.fillStyle = shade(k);
+      context.beginPath();
+      context.arc(start + Math.min(Math.max(share, 0), 1) * span, middle, 4, 0, 2 * Math.PI);
+      context.fill();
+    });
+    context.textAlign = "right";
+    context.fillStyle = colour("--ink");
+    context.fillText(column.name, left, middle + 4, left - 8);
+    context.textAlign = "left";
+    context.fillStyle = colour("--soft");
+    const ends = [made[0], made.at(-1)].map((values) => inUnits(values, column, data));
+    context.fillText(ends.join(" → "), width - right + 4, middle + 4, right - 6);
+  });
 }

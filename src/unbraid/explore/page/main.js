@@ -2,7 +2,8 @@
 import { byId, download, element, say } from "./format.js";
 import { State } from "./state.js";
 import { fromHash, toHash } from "./link.js";
-import { drawImage, drawVector, seriesColours } from "./drawing.js";
+import { drawImage, drawVector, seriesColours, showsBars } from "./drawing.js";
+import { tableColumns } from "./columns.js";
 import { buildSliders } from "./sliders.js";
 import { buildPad } from "./pad.js";
 import { buildMap } from "./map.js";
@@ -84,6 +85,7 @@ function buildViews(state, pictures) {
   }
   views.classList.add("plot");
   const canvas = element("canvas", { role: "img", "aria-label": "The observation and what the model makes" });
+  if (showsBars(data)) canvas.style.minHeight = `${Math.min(720, 18 * tableColumns(data).length)}px`; // names can be read
   const caption = element("figcaption");
   views.append(element("figure", { "data-view": "all" }, caption, canvas));
   let last = null;

@@ -1,5 +1,6 @@
 // Observations of one's own: a picture or a row of a table, dropped, pasted or chosen, and encoded here.
 import { byId, say } from "./format.js";
+import { columnValues, tableColumns } from "./columns.js";
 
 // The middle of the picture at the model's size; large ones are halved first, which keeps lines from breaking up.
 async function pictureValues(file, [channels, height, width]) {
@@ -30,20 +31,20 @@ async function pictureValues(file, [channels, height, width]) {
 }
 
 // The first row of numbers; where there is a header, columns are found by name.
-export function rowValues(text, { shape, values: names, mean, scale }) {
+export function rowValues(text, data) {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/).filter((line) => line.trim());
   const split = [",", ";", "\t"].sort((a, b) => lines[0].split(b).length - lines[0].split(a).length)[0];
-  const rows = lines.map((line) => line.split(split).map((cell) => cell.trim().replace(/^"(.*)"$/, "$1")));
-  let row = rows[0];
-  if (row.some((cell) => cell === "" || !Number.isFinite(Number(cell))) && rows.length > 1) {
-    const lacking = names && names.find((name) => !rows[0].includes(name));
-    if (lacking) throw new Error(`the table has no column “${lacking}”.`);
-    row = names ? names.map((name) => rows[1][rows[0].indexOf(name)]) : rows[1];
-  }
-  const found = row.map(Number);
-  if (found.length !== shape[0]) throw new Error(`the row has ${found.length} values, and the model needs ${shape[0]}.`);
-  if (!found.every(Number.isFinite)) throw new Error("the row holds text where numbers should be.");
-  return Float32Array.from(found, (v, i) => (mean ? (v - mean[i]) / scale[i] : v));
+  const point = (cell) => (split !== "," && /^[-+]?\d+,\d+$/.test(cell) ? cell.replace(",", ".") : cell); // decimal comma
+  const rows = lines.map((line) => line.split(split).map((cell) => point(cell.trim().replace(/^"(.*)"$/, "$1"))));
+  const columns = tableColumns(data);
+  const lacking = data.values && columns.find(({ name }) => !rows[0].includes(name));
+  if (rows.length > 1 && data.values && !lacking)
+    return columnValues((name) => rows[1][rows[0].indexOf(name)], data);
+  const isHeader = rows[0].every((cell) => cell === "" || !Number.isFinite(Number(cell)));
+  if (isHeader && rows.length > 1 && lacking) throw new Error(`the table has no column “${lacking.name}”.`);
+  const row = isHeader && rows.length > 1 ? rows[1] : rows[0];
+  if (row.length !== columns.length) throw new Error(`the row has ${row.length} values, and the model needs ${columns.length}.`);
+  return columnValues((name) => row[columns.findIndex((column) => column.name === name)], data);
 }
 
 export function buildOwn(state, ask) {

@@ -1,6 +1,6 @@
 // A traversal of the chosen code as a strip of pictures, drawn when nothing else moves, and saved as a PNG.
 import { byId, download, element, round } from "./format.js";
-import { drawImage, drawVector, seriesColours } from "./drawing.js";
+import { drawImage, drawMoved, drawVector, seriesColours, showsBars } from "./drawing.js";
 
 // LEAST: pixels of a frame in the saved picture; on a narrow screen, fewer frames can still be seen.
 const WIDE = 9, NARROW = 5, PAUSE = 250, GAP = 4, LEAST = 128;
@@ -33,6 +33,11 @@ export function buildStrip(state, ask) {
   }
 
   function paint(target, { made }, width, height) {
+    if (!isImage && showsBars(state.model.data)) {
+      const across = Math.max(320, target.isConnected ? target.getBoundingClientRect().width : 4 * width);
+      drawMoved(target, made, state.model, across);
+      return;
+    }
     target.width = made.length * (width + GAP) - GAP;
     target.height = height;
     const context = target.getContext("2d");

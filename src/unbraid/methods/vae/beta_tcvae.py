@@ -10,8 +10,10 @@ import torch
 from torch import Tensor
 
 from unbraid.core import Batch, DataSpec, Terms, Update
+from unbraid.errors import InputError
 from unbraid.methods.vae.alignment import is_turn, turn_codes
 from unbraid.methods.vae.gaussian import GaussianConfig, GaussianVAE
+from unbraid.nets.additive import GROUP_SIZES
 from unbraid.ops.gaussian import DiagonalGaussian, standard_log_prob
 from unbraid.ops.total_correlation import Estimator, decompose
 from unbraid.util.schema import later_option, option
@@ -37,6 +39,14 @@ class BetaTCVAE(GaussianConfig):
     gamma: float = option(1.0, "weight of the dimension-wise KL", least=0)
     estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
     turns: int = later_option(0, "how often, evenly over training, codes are rotated towards independence", least=0)
+
+    def check(self, data: DataSpec) -> None:
+        """Refuse to turn codes of a decoder that keeps groups of them apart."""
+        super().check(data)
+        if self.turns and self.network in GROUP_SIZES:
+            raise InputError(
+                f"codes cannot be turned with network {self.network!r}, which keeps them apart: --turns 0."
+            )
 
     def build(self, data: DataSpec) -> BetaTCVAEModel:
         """The untrained model."""

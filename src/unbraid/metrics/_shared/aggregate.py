@@ -94,13 +94,16 @@ class Marginal:
         )
 
 
-def factor_information(means: Array, log_vars: Array, labels: Sequence[tuple[NDArray[np.int64], int]]) -> Array:
-    """What each row contributes to I(z_j; v_k): E_{q(z_j given n)} log q(z_j given v_k)/q(z_j), `[n, d, k]`.
+def factor_information(
+    means: Array, log_vars: Array, labels: Sequence[tuple[NDArray[np.int64], int]], *, rows: bool = True
+) -> tuple[Array, Array | None]:
+    """I(z_j; v_k) `[d, k]`, and what each row contributes, E_{q(z_j given n)} log q(z_j given v_k)/q(z_j), `[n, d, k]`.
 
     Rows whose label is missing (−1) take no part in that factor and contribute 0.
     """
     n, d = means.shape
-    out = np.zeros((n, d, len(labels)))
+    matrix = np.zeros((d, len(labels)))
+    out = np.zeros((n, d, len(labels))) if rows else None
     for j in range(d):
         grid, deviations = grid_of(means[:, j], np.exp(0.5 * log_vars[:, j]))
         # Held for all factors where that is small, made again for each where it is not.
@@ -118,8 +121,11 @@ def factor_information(means: Array, log_vars: Array, labels: Sequence[tuple[NDA
             conditional = joint / count[:, None]
             ratio = np.divide(conditional, marginal, out=np.ones_like(joint), where=conditional > 0)
             log_ratio = np.log(ratio)
+            matrix[j, k] = (joint * log_ratio).sum() / count.sum()
+            if out is None:
+                continue
             for block in kept or footprints(means[:, j], deviations, grid):
                 there = label[block.rows] >= 0
-                rows = block.rows[there]
-                out[rows, j, k] = (block.mass[there] * log_ratio[label[rows, None], block.points[there]]).sum(axis=1)
-    return out
+                at = block.rows[there]
+                out[at, j, k] = (block.mass[there] * log_ratio[label[at, None], block.points[there]]).sum(axis=1)
+    return matrix, out

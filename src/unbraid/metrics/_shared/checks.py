@@ -6,16 +6,20 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypedDict
+from typing import Any, Protocol, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unbraid.errors import InputError, unknown
 from unbraid.metrics._shared.bootstrap import REPEATS, Array
+from unbraid.metrics._shared.calibration import calibrated
 from unbraid.metrics._shared.numbers import numbers
 from unbraid.metrics._shared.table import KINDS, Table, matrix
 from unbraid.metrics.score import Score
+
+# What a metric returns: a score, or several by name.
+R_co = TypeVar("R_co", bound=Score | dict[str, Score], covariant=True)
 
 
 class TableOptions(TypedDict, total=False):
@@ -116,7 +120,7 @@ def _check(table: Table) -> None:
     _ = table.periods  # a cyclic factor whose period cannot be told is refused here, by name
 
 
-class TableMetric(Protocol):
+class TableMetric(Protocol[R_co]):
     """A metric of codes and factors, as people call it."""
 
     def __call__(
@@ -126,30 +130,39 @@ class TableMetric(Protocol):
         *,
         seed: int = 0,
         replicates: int = REPEATS,
+        calibrate: bool | int = False,
         kinds: Sequence[str] | None = None,
         names: Sequence[str] | None = None,
         sizes: Sequence[float] | None = None,
         columns: Sequence[str] | None = None,
         log_vars: ArrayLike | None = None,
         **options: Any,
-    ) -> Score:
+    ) -> R_co:
         """The score of these codes; `options` are the metric's own."""
 
 
-def table_metric(function: Callable[..., Score]) -> TableMetric:
-    """Make `f(table, *, …)` callable as `f(codes, factors, *, …, kinds=, names=, sizes=, columns=, log_vars=)`.
+def table_metric(function: Callable[..., R_co]) -> TableMetric[R_co]:
+    """Make `f(table, *, …)` callable as `f(codes, factors, *, …, calibrate=, kinds=, names=, sizes=, …)`.
 
-    The table is built and checked here, so that a metric is written as a function of a good table. `help` shows
-    the metric's own options and those of the table.
+    The table is built and checked here, so that a metric is written as a function of a good table. `calibrate=True`
+    adds the chance level and the ceiling on this table (a number: from that many random orders). `help` shows the
+    metric's own options and those of the table.
     """
 
     @functools.wraps(function)
-    def call(codes: ArrayLike | Table, factors: ArrayLike | None = None, **options: Any) -> Score:
+    def call(
+        codes: ArrayLike | Table, factors: ArrayLike | None = None, *, calibrate: bool | int = False, **options: Any
+    ) -> R_co:
         about = {name: options.pop(name) for name in TableOptions.__annotations__ if name in options}
-        return function(as_table(codes, factors, **about), **options)
+        table = as_table(codes, factors, **about)
+        result = function(table, **options)
+        return calibrated(function, table, result, options, calibrate) if calibrate else result
 
     outer = inspect.signature(TableMetric.__call__).parameters
     own = list(inspect.signature(function).parameters.values())[1:]
-    shown = [outer["codes"], outer["factors"], *own, *(outer[name] for name in TableOptions.__annotations__)]
-    call.__signature__ = inspect.Signature(shown, return_annotation="Score")  # type: ignore[attr-defined]
+    added = [outer[name] for name in ("calibrate", *TableOptions.__annotations__)]
+    shown = [outer["codes"], outer["factors"], *own, *added]
+    returns = inspect.signature(function).return_annotation
+    call.__signature__ = inspect.Signature(shown, return_annotation=returns)  # type: ignore[attr-defined]
+    call.calibrates = True  # type: ignore[attr-defined]
     return call

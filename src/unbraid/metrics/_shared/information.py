@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +18,17 @@ POINTS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
+class Contributions:
+    """What each row adds to I(z_j; v_k) and to H(v_k); 0 where its label is missing."""
+
+    information: Array  # [n, d, k]
+    entropy: Array  # [n, k]
+    known: Array  # [n, k], 1 where the label is there
+
+
+@dataclass(frozen=True, eq=False)
 class Information:
-    """I(z_j; v_k) `[d, k]` and H(v_k) `[k]` in nats, and what each row contributes to both.
+    """I(z_j; v_k) `[d, k]` and H(v_k) `[k]` in nats, and on request what each row contributes to both.
 
     The mean of a row's log p(z, v)/(p(z)p(v)) over rows *is* the plug-in mutual information, and its deviation
     from that mean is the estimator's influence function: resampling these contributions is the bootstrap of
@@ -27,20 +37,14 @@ class Information:
 
     matrix: Array
     entropy: Array
-    rows: Array  # [n, d, k], 0 where the label is missing
-    row_entropy: Array  # [n, k]
-    known: Array  # [n, k], 1 where the label is there
-
-    @classmethod
-    def of(cls, rows: Array, row_entropy: Array, known: Array) -> Information:
-        """The information of all rows, each factor's mean taken over the rows whose label is known."""
-        count = known.sum(axis=0)
-        return cls(rows.sum(axis=0) / count, row_entropy.sum(axis=0) / count, rows, row_entropy, known)
+    rows: int  # how many were read
+    contributions: Callable[[], Contributions]
 
     def replicates(self, seed: int, count: int) -> tuple[Array, Array]:
         """Bootstrap replicates of the matrix `[count, d, k]` and of the entropies `[count, k]`."""
-        n, d, k = self.rows.shape
-        flat = np.concatenate([self.rows.reshape(n, d * k), self.row_entropy, self.known], axis=1)
+        parts = self.contributions()
+        n, d, k = parts.information.shape
+        flat = np.concatenate([parts.information.reshape(n, d * k), parts.entropy, parts.known], axis=1)
         means = resampled_means(flat, seed=seed, replicates=count)
         share = np.maximum(means[:, d * k + k :], 1e-12)
         return means[:, : d * k].reshape(count, d, k) / share[:, None], means[:, d * k : d * k + k] / share
@@ -51,22 +55,41 @@ def binned_information(table: Table, bins: int = BINS, points: int | None = POIN
 
     def make() -> Information:
         sample = table.sample(points, seed)
-        codes = equal_width(table.codes[sample], bins)
+        codes = binned_codes(table, bins, points, seed)
         n, d, k = len(sample), table.codes.shape[1], table.factors.shape[1]
-        rows, row_entropy, known = np.zeros((n, d, k)), np.zeros((n, k)), np.zeros((n, k))
+        matrix, entropy = np.zeros((d, k)), np.zeros(k)
+        cells: list[tuple[Array, Array]] = []
         for f in range(k):
             labels, size = table.levels(f)
-            there = np.flatnonzero(labels[sample] >= 0)
-            if not there.size:
+            label = labels[sample]
+            there = label >= 0
+            if not there.any():
                 raise InputError(f"factor {table.names[f]!r} has no known label among the rows drawn; use more points.")
-            label = labels[sample][there]
-            pointwise, surprise = pointwise_information(joint_counts(codes[there], label, bins, size))
-            rows[there, :, f] = pointwise[np.arange(d), codes[there], label[:, None]]
-            row_entropy[there, f] = surprise[label]
-            known[there, f] = 1.0
-        return Information.of(rows, row_entropy, known)
+            whole = bool(there.all())
+            joint = joint_counts(codes if whole else codes[there], label if whole else label[there], bins, size)
+            cells.append(pointwise_information(joint))
+            matrix[:, f] = np.einsum("jbv,jbv->j", joint, cells[f][0])
+            entropy[f] = joint[0].sum(axis=0) @ cells[f][1]
+
+        def contributions() -> Contributions:
+            rows, row_entropy, known = np.zeros((n, d, k)), np.zeros((n, k)), np.zeros((n, k))
+            for f, (pointwise, surprise) in enumerate(cells):
+                label = table.levels(f)[0][sample]
+                there = np.flatnonzero(label >= 0)
+                rows[there, :, f] = pointwise[np.arange(d), codes[there], label[there, None]]
+                row_entropy[there, f] = surprise[label[there]]
+                known[there, f] = 1.0
+            return Contributions(rows, row_entropy, known)
+
+        return Information(matrix, entropy, n, contributions)
 
     return table.shared(("information", bins, points, seed), make)
+
+
+def binned_codes(table: Table, bins: int, points: int | None, seed: int) -> NDArray[np.int64]:
+    """The bins of the codes of the rows drawn, `[n, d]`."""
+    sample = table.sample(points, seed)
+    return table.shared_by_codes(("bins", bins, points, seed), lambda: equal_width(table.codes[sample], bins))
 
 
 def joint_counts(codes: NDArray[np.int64], labels: NDArray[np.int64], bins: int, size: int) -> Array:
@@ -84,22 +107,30 @@ def pointwise_information(joint: Array) -> tuple[Array, Array]:
     return np.log(ratio), -np.log(np.where(p_value > 0, p_value, 1.0))
 
 
-def posterior_information(table: Table) -> Information:
-    """Mutual information under the posteriors of all rows, integrated on a grid; the table must have log_vars."""
+def posterior_information(table: Table, rows: bool = True) -> Information:
+    """Mutual information under the posteriors of all rows, integrated on a grid; the table must have log_vars.
+
+    Without `rows` no contributions of single rows are computed, which takes half of the time.
+    """
 
     def make() -> Information:
         assert table.log_vars is not None
         labels = [table.levels(f) for f in range(table.factors.shape[1])]
-        rows = factor_information(table.codes, table.log_vars, labels)
         known = np.stack([(label >= 0).astype(np.float64) for label, _ in labels], axis=1)
         row_entropy = np.zeros_like(known)
         for f, (label, size) in enumerate(labels):
             there = label >= 0
             share = np.bincount(label[there], minlength=size) / there.sum()
             row_entropy[there, f] = -np.log(share[label[there]])
-        return Information.of(rows, row_entropy, known)
+        matrix, each = factor_information(table.codes, table.log_vars, labels, rows=rows)
 
-    return table.shared("posterior information", make)
+        def contributions() -> Contributions:
+            assert each is not None
+            return Contributions(each, row_entropy, known)
+
+        return Information(matrix, row_entropy.sum(axis=0) / known.sum(axis=0), len(table), contributions)
+
+    return table.shared(("posterior information", rows), make)
 
 
 def gaps(normalised: Array) -> Array:

@@ -16,6 +16,7 @@ from unbraid.metrics._shared.numbers import as_float, equal_width
 Kind = Literal["categorical", "ordinal", "cyclic", "continuous"]
 KINDS: tuple[Kind, ...] = ("categorical", "ordinal", "cyclic", "continuous")
 BINS = 20
+OF_CODES = "of codes"  # where a table remembers what it owes to its codes alone
 T = TypeVar("T")
 
 
@@ -121,6 +122,13 @@ class Table:
         if key not in self.memo:
             self.memo[key] = make()
         return cast(T, self.memo[key])
+
+    def shared_by_codes(self, key: Any, make: Callable[[], T]) -> T:
+        """What `make` returns, made once for all tables that differ from this one in their factors only."""
+        known: dict[Any, Any] = self.shared(OF_CODES, dict)
+        if key not in known:
+            known[key] = make()
+        return cast(T, known[key])
 
     def sample(self, points: int | None, seed: int) -> NDArray[np.int64]:
         """`points` rows drawn without replacement, or all of them if there are no more."""

@@ -86,9 +86,18 @@ def _readings(steps: Floats, values: Floats, x: Floats, top: float, bottom: floa
 
 
 def whisker(
-    value: float, interval: tuple[float, float] | None, ends: tuple[float, float], label: str, series: int | None = None
+    value: float,
+    interval: tuple[float, float] | None,
+    ends: tuple[float, float],
+    label: str,
+    series: int | None = None,
+    *,
+    standing: tuple[tuple[float, float] | None, float | None] = (None, None),
 ) -> Markup:
-    """A dot at the value and a line over its interval, on an axis between its `ends`."""
+    """A dot at the value and a line over its interval, on an axis between its `ends`.
+
+    `standing` is the chance level with its spread, a grey band, and the ceiling, a grey mark.
+    """
     width, height, edge = 220.0, 26.0, 6.0
     axis = Axis(*ends, edge, width - edge)
     middle = height / 2
@@ -97,6 +106,15 @@ def whisker(
         x = axis.place(float(tick))
         parts.append(tag("line", x1=x, x2=x, y1=middle - 3, y2=middle + 3, class_="rule"))
     text = f"{label} {words.number(value)}"
+    chance, ceiling = standing
+    if chance is not None:
+        low, high = (float(np.clip(axis.place(chance[0] + k * chance[1]), edge, width - edge)) for k in (-2, 2))
+        parts.append(tag("rect", x=low - 1, y=middle - 8, width=max(high - low, 0.0) + 2, height=16.0, class_="chance"))
+        text += f", chance {words.number(chance[0])}"
+    if ceiling is not None:
+        x = float(np.clip(axis.place(ceiling), edge, width - edge))
+        parts.append(tag("line", x1=x, x2=x, y1=middle - 8, y2=middle + 8, class_="ceiling"))
+        text += f", ceiling {words.number(ceiling)}"
     if interval is not None:
         low, high = (float(np.clip(axis.place(v), edge, width - edge)) for v in interval)
         parts.append(tag("line", x1=low, x2=high, y1=middle, y2=middle, class_="span"))

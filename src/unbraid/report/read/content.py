@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.metrics import Display, MetricKey, Table
+from unbraid.report.read.columns import Columns
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -89,6 +90,9 @@ class ShownScore:
     details: Mapping[str, Any]
     display: Display
     labels_read: bool = False
+    chance: tuple[float, float] | None = None  # what codes get that know nothing: mean and spread
+    ceiling: float | None = None  # what perfect codes get
+    beyond_chance: bool = True  # False where it is known to be no better
     of: str = ""  # the part of the data, where some of it was held out: "held-out", "training" or "all"
     training: float | None = None  # the same score of training data, beside one of held-out data
 
@@ -117,6 +121,7 @@ class RunFiles:
     metric_settings: Mapping[str, Any]
     names: Mapping[str, str] = field(default_factory=dict)  # what people have called codes
     verdict: tuple[tuple[str, str], ...] = ()  # sentences, each with its level: good, note or bad
+    columns: Columns | None = None  # of a table, whose values have names and units
 
     @property
     def name(self) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from unbraid.errors import InputError
 from unbraid.metrics import Table, stage_prefix
+from unbraid.report.read.columns import read_columns
 from unbraid.report.read.content import Array, ClassPrior, Floats, Pictures, RunFiles, Stage, Transfer, as_mapping
 from unbraid.report.read.scores import read_scores
 from unbraid.report.read.titles import readable_title
@@ -39,6 +40,7 @@ def read_run(directory: Path) -> RunFiles:
         metric_settings=as_mapping(metrics.get("_")),
         names=read_names(directory),
         verdict=_verdict(_json(directory / "verdict.json")),
+        columns=read_columns(_json(directory / "preprocessing.json")),
     )
 
 

@@ -27,6 +27,8 @@ def read_score(name: str, entry: Mapping[str, Any], can_read_labels: bool = Fals
     """One score; on a page its key says nothing of labels, `labels_read` does."""
     key = MetricKey.parse(name)
     value, interval = entry.get("value"), entry.get("interval")
+    chance, ceiling = as_mapping(entry.get("chance")), entry.get("ceiling")
+    level = (chance.get("mean"), chance.get("spread"))
     return ShownScore(
         key.plain if can_read_labels else key,
         math.nan if value is None else float(value),
@@ -34,6 +36,9 @@ def read_score(name: str, entry: Mapping[str, Any], can_read_labels: bool = Fals
         as_mapping(entry.get("details")),
         display(key, as_mapping(entry.get("about"))),
         can_read_labels and key.reads_labels,
+        None if level[0] is None or level[1] is None else (float(level[0]), float(level[1])),
+        None if ceiling is None else float(ceiling),
+        entry.get("beyond_chance") is not False,
         str(entry.get("of") or ""),
     )
 

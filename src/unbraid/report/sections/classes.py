@@ -9,7 +9,9 @@ from markupsafe import Markup
 from PIL import Image
 
 from unbraid.report.draw import charts
+from unbraid.report.draw.columns import values_at
 from unbraid.report.draw.figures import grid
+from unbraid.report.read.columns import Columns
 from unbraid.report.read.content import ClassPrior, RunFiles, Transfer
 from unbraid.report.sections.pictures import PAD, Strip, sheet_strip, stage_names, strip
 
@@ -63,11 +65,11 @@ def classes(run: RunFiles) -> Classes | None:
         return None
     symbol, who = (names[0] for names in stage_names(run))
     images, given = run.pictures.are_images, run.pictures.transfer
-    variables = tuple(_variable(prior, symbol, who, images) for prior in priors)
+    variables = tuple(_variable(prior, symbol, who, images, run.columns) for prior in priors)
     return Classes(who, variables, None if given is None else _transfer(given, symbol, who))
 
 
-def _variable(prior: ClassPrior, symbol: str, who: str, images: bool) -> Variable:
+def _variable(prior: ClassPrior, symbol: str, who: str, images: bool, columns: Columns | None) -> Variable:
     legend = tuple((name, colour(k)) for k, name in enumerate(prior.names))
     label = f"prior of {prior.code} by class: {', '.join(prior.names)}"
     chart = charts.densities(prior.values, prior.densities, prior.marks, legend, label)
@@ -78,7 +80,10 @@ def _variable(prior: ClassPrior, symbol: str, who: str, images: bool) -> Variabl
         left, width = placed(prior, prior.observations.shape[2])
     else:
         made = f"{symbol} at the dotted values"
-        lines = charts.lines_at(prior.values, prior.marks, prior.observations, made)
+        if columns is None:
+            lines = charts.lines_at(prior.values, prior.marks, prior.observations, made)
+        else:
+            lines = values_at(columns, prior.marks.tolist(), prior.observations, made)
     return Variable(prior.title, prior.code, legend, chart, len(prior.marks), row, lines, left, width)
 
 

@@ -78,7 +78,8 @@ def _data_card(run: RunFiles) -> Card:
     if data.get("n") is not None:
         facts.append(("observations", words.count(data["n"])))
     if data.get("shape"):
-        facts.append(("each", words.shape(data["shape"]).replace("images", "image").replace("vectors", "a vector")))
+        each = words.shape(data["shape"]).replace("images", "image").replace("vectors", "a vector")
+        facts.append(("each", each if run.columns is None else f"a row of {len(run.columns.names):,} columns"))
     if held_out := as_mapping(run.config.get("held_out")):
         by = f", by {held_out['by']}" if held_out.get("by") else ""
         facts.append(("held out", f"{words.count(held_out.get('count'))}{by}"))
@@ -216,7 +217,8 @@ def conventions(run: RunFiles, heat: HeatMap | None = None) -> Rows:
 def _labels(stage: Stage) -> str:
     """Whether labels were read, when, how many and of what."""
     given = stage.labels
-    training = "labels" if given.get("training") else "no labels"
+    unlabelled = "pairs, no labels" if "pairs" in given else "no labels"
+    training = "labels" if given.get("training") else unlabelled
     training += f" of {words.labelled(given)}" if "count" in given else ""
     test = "none"
     if given.get("test"):

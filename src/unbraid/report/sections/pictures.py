@@ -13,13 +13,16 @@ from PIL import Image
 from unbraid.metrics import latent_names, stage_prefix
 from unbraid.metrics.usage import in_use
 from unbraid.report.draw import charts, words
+from unbraid.report.draw.columns import column_limits, moved_columns, row_table
 from unbraid.report.draw.figures import data_uri, grid
 from unbraid.report.draw.order import by_information
+from unbraid.report.read.columns import Columns
 from unbraid.report.read.content import Pictures, RunFiles
 from unbraid.report.sections.heat import meanings
 
 Array = NDArray[Any]
 PAD = 2
+MANY_COLUMNS, FEW_TABLES, MOST_TABLES = 8, 3, 6
 
 
 @dataclass(frozen=True)
@@ -39,12 +42,13 @@ class Strip:
 
 @dataclass(frozen=True)
 class Reconstructions:
-    """Rows x, y, x̂ of images, or for vectors a panel for each observation with the three drawn over each other."""
+    """Rows x, y, x̂ of images; for vectors a panel for each observation, with the three as lines or as a table."""
 
     strips: tuple[Strip, ...]
     panels: tuple[Markup, ...]
     legend: tuple[tuple[str, str, str], ...]
     shown: int
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,7 @@ def reconstructions(run: RunFiles, most: int = 8, target: int = 128) -> Reconstr
         if stage <= len(symbols):
             rows.append((symbols[stage - 1], methods[stage - 1], stage, made[:most]))
     if not pictures.are_images:
-        return _overlays(rows)
+        return _overlays(rows) if run.columns is None else _row_tables(run.columns, rows)
     strips = tuple(
         strip(images, symbol, who, f"stage-{stage}", target, _note(run, stage, images, originals))
         for symbol, who, stage, images in rows
@@ -137,6 +141,18 @@ def _note(run: RunFiles, stage: int, made: Array, originals: Array) -> str:
         return "a draw"
     error = np.mean((made.astype(float) - originals.astype(float)) ** 2) / 255**2
     return f"MSE {words.number(float(error), 2)}"
+
+
+def _row_tables(columns: Columns, rows: list[tuple[str, str, int, Array]]) -> Reconstructions:
+    """A small table for each observation: its columns in their own units, and what the stages make of them."""
+    shown = min(len(rows[0][3]), FEW_TABLES if len(columns.names) > MANY_COLUMNS else MOST_TABLES)
+    panels = [
+        row_table(columns, [(symbol, array[i]) for symbol, _, _, array in rows], f"observation {i + 1}")
+        for i in range(shown)
+    ]
+    legend = tuple((symbol, who, f"stage-{stage}") for symbol, who, stage, _ in rows)
+    far = "More than a standard deviation off, or another category, is bold."
+    return Reconstructions((), tuple(panels), legend, shown, far)
 
 
 def _overlays(rows: list[tuple[str, str, int, Array]]) -> Reconstructions:
@@ -180,6 +196,7 @@ def _group(run: RunFiles, pictures: Pictures, moved: int, most: int | None, last
     values = pictures.values.get(moved)
     images = pictures.are_images
     limits = (0.0, 1.0) if images else charts.vertical_range(list(pictures.traversals.values()))
+    ends = None if run.columns is None else column_limits(run.columns, list(pictures.traversals.values()))
 
     def block(j: int) -> LatentBlock:
         strips, effects = [], []
@@ -188,8 +205,11 @@ def _group(run: RunFiles, pictures: Pictures, moved: int, most: int | None, last
             if images:
                 strips.append(strip(array[j], symbol, who, f"stage-{shown}", 64))
             else:
-                at = None if values is None else values[j]
-                drawn = charts.effect(array[j], at, limits, f"{symbol} as {names[j]} is moved")
+                at, label = None if values is None else values[j], f"{symbol} as {names[j]} is moved"
+                if run.columns is not None and ends is not None:
+                    drawn = moved_columns(run.columns, array[j], ends, label)
+                else:
+                    drawn = charts.effect(array[j], at, limits, label)
                 effects.append((symbol, who, shown, drawn))
         amount = None if information is None else float(information[j])
         share = 0.0 if amount is None or largest <= 0 else max(0.0, amount / largest)

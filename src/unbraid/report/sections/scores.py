@@ -30,6 +30,7 @@ class Reading:
     interval: str
     graphic: Markup
     details: tuple[tuple[str, str], ...]
+    standing: str = ""  # chance and ceiling in words
     beside: str = ""  # the same of training data
 
 
@@ -82,6 +83,15 @@ def interval_text(score: ShownScore) -> str:
     return "" if score.interval is None else " – ".join(value_text(score.display, edge) for edge in score.interval)
 
 
+def standing_text(score: ShownScore) -> str:
+    """What chance gives and what perfect codes would get; that a score is no better than chance is said first."""
+    if score.chance is None:
+        return ""
+    level = value_text(score.display, score.chance[0])
+    said = f"chance {level}" if score.beyond_chance else f"no better than chance, {level}"
+    return said if score.ceiling is None else f"{said} · ceiling {value_text(score.display, score.ceiling)}"
+
+
 def score_rows(run: RunFiles) -> tuple[ScoreRow, ...]:
     """The metrics as they were written, earlier stages next to the final output and on the same axis."""
     found = {(score.key, score.labels_read): score for score in run.metrics}
@@ -111,8 +121,9 @@ def _reading(score: ShownScore | None, ends: tuple[float, float], series: int | 
         score.name,
         value_text(score.display, score.value),
         interval_text(score),
-        charts.whisker(score.value, score.interval, ends, score.title, series),
+        charts.whisker(score.value, score.interval, ends, score.title, series, standing=(score.chance, score.ceiling)),
         details(score.details),
+        standing_text(score),
         "" if score.training is None else f"training {value_text(score.display, score.training)}",
     )
 

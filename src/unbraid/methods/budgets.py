@@ -1,0 +1,119 @@
+"""What to train where nobody says: chains of stages that were tried, what they need, and what they reached.
+
+One table for all who choose for the user: `unbraid fit DATA` takes a line's chain and steps, `--minutes` divides a
+budget by its shares, and the demo is its first line. Figures were taken on one core with the fast recipes; `python
+benchmarks/time_to_quality.py` takes them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from unbraid.core import MethodConfig
+from unbraid.methods import recipes
+from unbraid.methods.recipes import Traits
+from unbraid.methods.staged.ms_vae import MSVAE
+from unbraid.methods.vae.beta_tcvae import BetaTCVAE
+
+Kind = Literal["images", "vectors"]
+STEPS = 20_000  # of a stage that is not in the table
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of a tried chain.
+
+    Attributes:
+        method: what is trained, by the fast recipe.
+        steps: how many without a budget.
+        share: of a budget's time for training.
+        least: steps below which the next of `lighter` learned more in the same time.
+        most: steps beyond which nothing more was gained; a budget that allows for more is not used up.
+        lighter: options to change for a small budget or large images, one after another.
+    """
+
+    method: type[MethodConfig]
+    steps: int
+    share: float = 1.0
+    least: int = 0
+    most: int | None = None
+    lighter: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a line of the table reached: a data set, CPU seconds of one core for training, and scores by name."""
+
+    data: str
+    seconds: float
+    scores: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One line of the table: what to train on a kind of data."""
+
+    kind: Kind
+    stages: tuple[Stage, ...]
+    measured: tuple[Measured, ...] = field(default=())
+
+
+TABLE: tuple[Tried, ...] = (
+    Tried(
+        "images",
+        (
+            Stage(BetaTCVAE, 6000, share=0.4, least=1500, lighter=({"width": 0.25},)),
+            Stage(MSVAE, 2600, share=0.6, least=400, lighter=({"width": 0.5}, {"width": 0.25})),
+        ),
+    ),
+    Tried("vectors", (Stage(BetaTCVAE, 10_000, most=40_000),)),
+)
+
+
+def line_for(data: Traits) -> Tried:
+    """The line of the table for data with these traits.
+
+    Example:
+        >>> [stage.method.name for stage in line_for(Traits((3, 64, 64))).stages]
+        ['beta-tcvae', 'ms-vae']
+    """
+    kind: Kind = "images" if len(data.shape) == 3 else "vectors"
+    return next(line for line in TABLE if line.kind == kind)
+
+
+def default_chain(data: Traits) -> list[MethodConfig]:
+    """The stages that are trained where no method is named, by the recipes that learn in minutes."""
+    return [recipes.start(stage.method, "fast", data) for stage in line_for(data).stages]
+
+
+def default_steps(data: Traits) -> list[int]:
+    """The steps of each stage of that chain."""
+    return [stage.steps for stage in line_for(data).stages]
+
+
+def stages_for(configs: Sequence[MethodConfig], data: Traits) -> list[Stage]:
+    """What the table says of each of these stages; one that it does not know has an equal part of the time.
+
+    Args:
+        configs: the stages in order, of any methods.
+        data: what they are to learn from.
+    """
+    line = line_for(data).stages
+    if [type(config) for config in configs] == [stage.method for stage in line]:
+        return list(line)
+    known = {stage.method: replace(stage, share=1.0) for stage in line}
+    return [known.get(type(config), Stage(type(config), STEPS)) for config in configs]
+
+
+def lighter(config: MethodConfig, stage: Stage, named: Sequence[str] = ()) -> list[MethodConfig]:
+    """This configuration in its lighter forms, the heaviest first; options that someone has named stay as they are.
+
+    Example:
+        >>> stage = line_for(Traits((3, 64, 64))).stages[0]
+        >>> [form.width for form in lighter(BetaTCVAE(width=0.5), stage)], lighter(BetaTCVAE(), stage, ["width"])
+        ([0.25], [])
+    """
+    changes = [{name: value for name, value in form.items() if name not in named} for form in stage.lighter]
+    return [replace(config, **form) for form in changes if form]

@@ -1,0 +1,1 @@
+"""Methods that learn from pairs of observations which share some of their factors."""
