@@ -16,6 +16,7 @@ from unbraid.data.factor_data import FactorData
 from unbraid.data.held_out import HeldOut
 from unbraid.data.label_budget import LabelBudget
 from unbraid.data.load import load as load_data
+from unbraid.data.own.signals import shaped_signals
 from unbraid.errors import DataMissing, InputError
 from unbraid.evaluation import classes, pictures
 from unbraid.evaluation.evaluate import evaluate
@@ -28,6 +29,7 @@ from unbraid.report.notebook import run_html, run_line
 from unbraid.runs.budget import Budget
 from unbraid.runs.chain import means
 from unbraid.runs.codes import CodeTable
+from unbraid.runs.count_scales import with_own_total
 from unbraid.runs.decoding import decode_codes
 from unbraid.runs.directory import ENCODE_BATCH, ENCODED_ROWS, RunDirectory
 from unbraid.runs.fit import train_run
@@ -96,6 +98,8 @@ class Run(RunDirectory):
     def reconstruct(self, x: Any, *, labels: NDArray[Any] | None = None) -> list[NDArray[Any]]:
         """What each stage makes of observations: y first, x̂ last; images as bytes, vectors in their own units.
 
+        Of counts these are rates.
+
         Args:
             x: observations, as for `encode`.
             labels: [n, factor] for encoders that read them, NaN where unknown; given controls cannot do without.
@@ -104,7 +108,8 @@ class Run(RunDirectory):
         found = read_new(self, x)
         batches = self.new_batches(found.observations, found.labels_for(self) if labels is None else labels)
         parts = [[as_stored(y) for y in self.chain.reconstruct(batch, known)] for batch, known in batches]
-        return [self._raw(np.concatenate(outputs)) for outputs in zip(*parts, strict=True)]
+        made = [np.concatenate(outputs) for outputs in zip(*parts, strict=True)]
+        return [self._raw(with_own_total(self, output, found.observations)) for output in made]
 
     def sample(self, n: int, *, seed: int | None = None, learned: bool = True) -> list[NDArray[Any]]:
         """New observations, as every stage makes them of codes that are drawn: y first, x̂ last.
@@ -152,7 +157,11 @@ class Run(RunDirectory):
 
     def _raw(self, made: NDArray[Any]) -> NDArray[Any]:
         """What a stage made, in the units of the raw data."""
-        return made if self.is_image else self.preprocessing.raw(made)
+        if self.is_image:
+            return made
+        how = self.preprocessing
+        raw = how.raw(made)
+        return raw if how.signal is None else shaped_signals(raw, how.signal, how.layout)
 
     def evaluate(
         self,
@@ -225,8 +234,9 @@ def fit(
 
     Args:
         data: a data set, the name of one, or a path.
-        method: a configuration or the name of a method; several are stages in order. Left out, what the table of
-            tried chains names for such data (`unbraid.methods.budgets`): for images β-TCVAE, then MS-VAE.
+        method: a configuration, or the name of a method with options that suit the data, as `unbraid fit` has them;
+            several are stages in order. Left out, what the table of tried chains names for such data
+            (`unbraid.methods.budgets`): for images β-TCVAE, then MS-VAE.
         steps: for all stages, or for each; left out, 20,000, or those of the table.
         minutes: in place of steps, a budget: a few steps are measured, then those are chosen that leave time for codes,
             scores and the page. What was chosen stands in config.json.

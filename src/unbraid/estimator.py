@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +21,9 @@ from unbraid.data.own.arrays import columns_of
 from unbraid.data.own.columns import factor_table
 from unbraid.data.preprocessing import Preprocessing
 from unbraid.errors import InputError
+from unbraid.methods import recipes
+from unbraid.methods.recipes import IMAGE
+from unbraid.methods.traits import Traits
 from unbraid.runs.chain import columns, flat, means, unflat
 from unbraid.training.batches import as_network_input, as_stored
 from unbraid.training.machine import Machine
@@ -58,7 +60,7 @@ class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train on X. Methods that learn from labels take them from y, [n] or [n, factor], NaN or None for gaps."""
         observations = self._stored(X, first=True)
-        config = self._config(observations.ndim == 4)
+        config = self._config(observations)
         if config.codes_are_labels:
             raise InputError(f"{config.name} takes its codes from labels, which transform is not given: take another.")
         learns = config.uses_labels
@@ -118,13 +120,17 @@ class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.transformer_tags.preserves_dtype = []  # codes are float32, as networks compute them
         return tags
 
-    def _config(self, is_image: bool) -> MethodConfig:
-        config = self.method if isinstance(self.method, MethodConfig) else methods.by_name(self.method)()
+    def _config(self, observations: NDArray[Any]) -> MethodConfig:
+        """The method; unless the caller chose otherwise, with the observation model that suits the data."""
+        is_image = observations.ndim == 4
+        if isinstance(self.method, MethodConfig):
+            config = self.method
+        else:
+            traits = Traits(tuple(observations.shape[1:]) if not is_image else IMAGE.shape)
+            config = recipes.suited(methods.by_name(self.method)(), traits)
         values = to_json(config) | dict(self.options or {})
-        named = {field.name for field in dataclasses.fields(config)}
-        # Tables have no pixels in [0, 1]; unless the caller chose otherwise, their noise is Gaussian.
-        if not is_image and values.get("likelihood") == "bernoulli" and "likelihood" in named:
-            values["likelihood"] = "gaussian"
+        if not is_image and values.get("likelihood") == "bernoulli":  # tables have no pixels in [0, 1]
+            values["likelihood"] = "auto"
         return from_json(type(config), values)
 
     def _stored(self, X: Any, first: bool = False) -> NDArray[Any]:

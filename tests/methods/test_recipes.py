@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unbraid.data import FactorData, load
-from unbraid.methods import MSVAE, VAE, BetaTCVAE, recipes
+from unbraid.methods import HFVAE, METHODS, MSVAE, VAE, BetaTCVAE, BetaVAE, InfoGAN, recipes
 from unbraid.methods.recipes import Traits
 
 
@@ -17,7 +17,6 @@ def weights(shape: tuple[int, ...], binary: bool) -> tuple[float, float, float]:
 
 def test_binary_images_have_the_papers_weights_at_the_papers_size() -> None:
     assert weights((1, 64, 64), True) == (1, 6, 1)
-    assert recipes.fast_beta_tcvae(Traits((1, 64, 64), True)).likelihood == "bernoulli"
 
 
 def test_weights_follow_the_number_of_values() -> None:
@@ -31,10 +30,23 @@ def test_larger_images_are_learned_at_a_lower_resolution() -> None:
     assert sides == {16: 0, 32: 0, 64: 32, 128: 32}
 
 
-def test_methods_without_a_fast_setting_start_from_the_papers() -> None:
-    assert recipes.start(VAE, "fast") == VAE()
+def test_methods_without_a_fast_setting_start_from_the_papers_with_a_likelihood_that_suits_the_data() -> None:
+    assert recipes.start(VAE, "fast") == VAE(likelihood="auto")
+    assert recipes.start(BetaVAE, "fast") == BetaVAE(likelihood="auto", beta=4.0)
+    assert recipes.start(InfoGAN, "fast") == InfoGAN()
     assert recipes.start(MSVAE, "paper") == MSVAE()
     assert recipes.start(BetaTCVAE, "paper") == BetaTCVAE()
+
+
+def test_beta_leaves_vectors_values_to_tell_the_noise_from() -> None:
+    # of D values at most half go to 10 latents at beta each; never below the ELBO, never above the paper's 4
+    betas = {size: recipes.start(BetaVAE, "fast", Traits((size,))).beta for size in (5, 20, 50, 80, 500)}  # type: ignore[attr-defined]
+    assert betas == {5: 1.0, 20: 1.0, 50: 2.5, 80: 4.0, 500: 4.0}
+    assert recipes.start(HFVAE, "fast", Traits((5,))) == HFVAE(likelihood="auto")  # its beta is no weight of one KL
+
+
+def test_a_command_that_names_no_recipe_would_make_another_run() -> None:
+    assert [cls.name for cls in METHODS if recipes.differs(cls) != (recipes.start(cls, "fast") != cls())] == []
 
 
 def test_binary_images_are_told_from_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,10 +96,10 @@ def read_codes(path: Path) -> tuple[CodeTable | dict[str, list[Any]], tuple[str,
 
 
 def write_observations(made: NDArray[Any], folder: Path, names: Sequence[str], how: Preprocessing) -> None:
-    """Write images as PNG files under their names, or vectors as observations.csv in their own units.
+    """Write images as PNG files under their names, vectors as observations.csv and signals as observations.npy.
 
     Args:
-        made: observations, [n, h, w, c] of bytes or [n, value].
+        made: observations, [n, h, w, c] of bytes, or [n, value] or [n, channel, time] in their own units.
         folder: where to.
         names: of the observations; folders in them are kept, so that no two files meet.
         how: the run's preprocessing, which knows the columns of vectors, if they have names.
@@ -108,6 +108,10 @@ def write_observations(made: NDArray[Any], folder: Path, names: Sequence[str], h
         called = [f"value {number}" for number in range(1, made.shape[1] + 1)]
         columns = how.as_columns(made) if how.columns else dict(zip(called, made.T.tolist(), strict=True))
         write_csv(folder / "observations.csv", {"name": list(names)} | columns)
+        return
+    if made.ndim == 3:
+        with complete_file(folder / "observations.npy") as whole, whole.open("wb") as file:
+            np.save(file, made)
         return
     places = picture_names(names)
     for pixels, place in zip(made, places, strict=True):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.cache import release
+from unbraid.data.counts import Counts
 from unbraid.data.preprocessing import Preprocessing
 from unbraid.errors import InputError, unknown
 
@@ -90,7 +91,13 @@ class FactorData:
     def __reduce__(self) -> tuple[Any, ...]:
         """For other processes: as the call that loads it, so that gigabytes on disk are not sent through a pipe."""
         if self.arguments is None:
-            return FactorData, (self.name, self.observations, self.factors, self.factor_info, self.known_fingerprint)
+            kept: tuple[Any, ...] = (
+                self.known_fingerprint,
+                None,
+                {},
+                self.preprocessing,
+            )  # targets are functions, which do not travel
+            return FactorData, (self.name, self.observations, self.factors, self.factor_info, *kept)
         return reload, (self.name, dict(self.arguments))
 
     def __len__(self) -> int:
@@ -108,6 +115,11 @@ class FactorData:
             height, width, channels = self.observations.shape[1:]
             return (channels, height, width)
         return tuple(self.observations.shape[1:])
+
+    @cached_property
+    def counts(self) -> Counts | None:
+        """What is known of observations that are counts; None of others."""
+        return Counts.of(self.observations) if self.preprocessing.counts else None
 
     @property
     def factor_names(self) -> tuple[str, ...]:

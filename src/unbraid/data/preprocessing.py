@@ -30,7 +30,9 @@ class Preprocessing:
     crop: str = "centre"  # what became of other proportions
     channels: int | None = None  # images were made grey (1) or coloured (3)
     depth: int = 8  # 16: deeper images were rescaled
-    layout: str | None = None  # of arrays of images, where it was stated
+    layout: str | None = None  # of arrays of images, where it was stated; of signals nct or ntc
+    counts: bool = False  # vectors are counts, as they are
+    signal: tuple[int, int] | None = None  # vectors are signals of so many channels and times, one after another
     value_range: tuple[float, float] | None = None  # what black and white were in arrays, if not 0 and 1 or 255
     categories: Mapping[str, Sequence[str]] = field(default_factory=dict)  # values of columns that are text
     log1p: tuple[int, ...] = ()  # values of a vector, by place, of which log(1 + value) was taken first

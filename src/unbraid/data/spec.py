@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from unbraid.data.counts import Counts as Counts
 from unbraid.data.factor_data import Factor
 
 
@@ -19,6 +20,8 @@ class DataSpec:
     labelled: int = 0  # observations of which at least one label is known
     shares: tuple[tuple[float, ...], ...] = ()  # of each value among the known labels, for each discrete factor
     means: tuple[float, ...] = ()  # of the known labels of each factor
+    counts: Counts | None = None  # where the observations are counts
+    signal: tuple[int, int] | None = None  # channels and times of vectors that are signals of several channels
 
     @property
     def is_image(self) -> bool:

@@ -16,6 +16,7 @@ from unbraid.evaluation.parts import chosen_rows
 from unbraid.metrics import Score
 from unbraid.metrics.keys import MetricKey
 from unbraid.runs.chain import Chain
+from unbraid.runs.count_scales import comparable
 from unbraid.runs.directory import RunDirectory
 from unbraid.training.batches import as_stored
 from unbraid.util.seeds import mix
@@ -24,7 +25,8 @@ from unbraid.util.seeds import mix
 def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
     """Errors of the final output, and of every stage before it as «stage-1/l2» and so on."""
     rows = chosen_rows(run, options, options.rows)
-    originals, stages = run.data.observations[rows], outputs(run, rows, options.show, labels=labels)
+    originals = comparable(run, run.data.observations[rows])
+    stages = [comparable(run, made) for made in outputs(run, rows, options.show, labels=labels)]
     return {
         stage_key(name, number, len(stages)): metrics.METRICS[name].function(
             originals, stages[number - 1], seed=run.plan.seed

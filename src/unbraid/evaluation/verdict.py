@@ -23,9 +23,10 @@ from unbraid.evaluation.scores_file import FILE as SCORES
 from unbraid.evaluation.scores_file import read_scores
 from unbraid.evaluation.sentence import Sentence
 from unbraid.evaluation.table import steering_table
-from unbraid.metrics import Table, stage_prefix
+from unbraid.metrics import Table
 from unbraid.metrics.usage import in_use
 from unbraid.runs.codes import CodeTable
+from unbraid.runs.count_scales import comparable
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.held_out import Part
 from unbraid.util.files import write_json
@@ -174,7 +175,7 @@ def rounded(count: int) -> int:
 
 
 def against_pca(run: RunDirectory, reads_labels: bool, remedy: str) -> Iterator[Sentence]:
-    """How much of the data's variance each stage's reconstructions leave, beside PCA with as many codes.
+    """How much of the data's variance each stage's reconstructions leave, beside PCA with as many codes as are used.
 
     Of held-out data where there are enough, with PCA of training data; and whether these come back better.
     """
@@ -183,26 +184,26 @@ def against_pca(run: RunDirectory, reads_labels: bool, remedy: str) -> Iterator[
         return
     part, *others = parts_of(run, reconstruction_measure)
     rows = some_rows(run, part)
-    made = outputs(run, rows, show=False, labels=reads_labels)
-    x = flattened(run.data.observations[rows])
+    made = [comparable(run, output) for output in outputs(run, rows, show=False, labels=reads_labels)]
+    x = flattened(comparable(run, run.data.observations[rows]))
     seen = some_rows(run, "training") if others else rows
-    known = flattened(run.data.observations[seen]) if others else x
+    known = flattened(comparable(run, run.data.observations[seen])) if others else x
     variance = float(((x - known.mean(axis=0)) ** 2).mean())
     if variance == 0:
         return
     found = run.codes(labels=reads_labels, show=False)
     for number in numbers:
-        codes = sum(found.arrays[f"{stage_prefix(stage)}codes"].shape[1] for stage in range(1, number + 1))
+        codes = sum(int(in_use(found.table(stage)).sum()) for stage in range(1, number + 1))
         left = float(((x - flattened(made[number - 1])) ** 2).mean()) / variance
         fair = bool(others) or len(rows) == n or codes <= len(rows) // 10  # PCA of few rows learns them by heart
         baseline = None
-        if fair and codes < min(x.shape[1], len(seen) - 1):
+        if fair and 0 < codes < min(x.shape[1], len(seen) - 1):
             baseline = (explained_by_pca(x, known, codes) if others else pca_error(x, codes)) / variance
         where = f" of stage {number}" if len(run.plan.stages) > 1 else ""
         what = f"{where} of held-out data" if others else where
         yield reconstruction(left, baseline, codes, what, remedy if number == 1 else "train it longer")
     if others:
-        again = outputs(run, seen, show=False, labels=reads_labels)
+        again = [comparable(run, output) for output in outputs(run, seen, show=False, labels=reads_labels)]
         pairs = {number: (row_errors(x, made[number - 1]), row_errors(known, again[number - 1])) for number in numbers}
         yield from overfitting(pairs)
 

@@ -1,51 +1,30 @@
 """Recipes by name: where the options of a method start when a command names none of them.
 
 `paper` is what a method's fields say, the published setting. `fast` is what learns most in minutes on a CPU, for the
-methods that have such a setting; others start from the paper's. What is fast depends on the data: the reconstruction is
-a sum over an observation's values, so the weights beside it grow with their number, and two kinds of images need two
-likelihoods, Bernoulli for binary ones and a Gaussian of the best width for all others. Small batches and many steps win
-at this scale. With batches of 32 the total correlation acts largely as more weight on the KL and is no measure of
-correlation: studies of it need large batches.
+methods that have such a setting; others start from the paper's, with the observation model that suits the data
+(`--likelihood auto`). What is fast depends on the data: the reconstruction is a sum over an observation's values, so
+that the weights beside it grow with their number. Small batches and many steps win at this scale. With batches of 32
+the total correlation acts largely as more weight on the KL and is no measure of correlation: studies of it need large
+batches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from math import prod
 from typing import Any, Literal, get_args
 
-import numpy as np
-
 from unbraid.core import Adam, MethodConfig
-from unbraid.data.factor_data import FactorData
+from unbraid.methods.options import ObservationOptions
 from unbraid.methods.staged.ms_vae import MSVAE
+from unbraid.methods.traits import Traits as Traits
 from unbraid.methods.vae.beta_tcvae import BetaTCVAE
 from unbraid.util.schema import to_json
 
 Recipe = Literal["fast", "paper"]
 RECIPES: tuple[Recipe, ...] = get_args(Recipe)
-# Bytes this near to black or white count as binary: halved binary images have grey edges.
-NEAR, BINARY_SHARE, ROWS = 32, 0.95, 500
 SIDE = 32  # of the images that a fast first stage works on: what it makes is blurred anyway, and a quarter as much work
-
-
-@dataclass(frozen=True)
-class Traits:
-    """What a recipe looks at: the shape of an observation, and whether images are black and white."""
-
-    shape: tuple[int, ...]
-    binary: bool = False
-
-    @classmethod
-    def of(cls, data: FactorData) -> Traits:
-        """The traits of a data set, from up to 500 observations spread over all."""
-        if not data.is_image:
-            return cls(data.shape)
-        rows = np.linspace(0, len(data) - 1, min(len(data), ROWS)).astype(np.int64)
-        values = data.observations[rows]
-        extreme = (values < NEAR) | (values >= 256 - NEAR)
-        return cls(data.shape, bool(extreme.mean() >= BINARY_SHARE))
 
 
 IMAGE = Traits((3, 64, 64))
@@ -61,13 +40,13 @@ def fast_beta_tcvae(data: Traits) -> BetaTCVAE:
         >>> fast_beta_tcvae(Traits((1, 64, 64), binary=True)).beta, fast_beta_tcvae(Traits((3, 64, 64))).beta
         (6.0, 80.0)
     """
-    is_image = len(data.shape) == 3
+    is_image = data.is_image
     size, beta = (4096, 6.0) if data.binary else (3072, 20.0)
     weight = prod(data.shape) / size if is_image else 1.0
     return BetaTCVAE(
         network="broadcast" if is_image else "auto",
         width=0.25 if data.binary else 0.5,
-        likelihood="bernoulli" if data.binary else "gaussian-optimal",
+        likelihood="auto",
         alpha=weight,
         beta=beta * weight if is_image else 4.0,
         gamma=weight,
@@ -86,7 +65,42 @@ FAST: dict[type[MethodConfig], Callable[[Traits], MethodConfig]] = {
 
 def start(method: type[MethodConfig], recipe: Recipe, data: Traits = IMAGE) -> MethodConfig:
     """The method as this recipe has it for data with these traits."""
-    return FAST[method](data) if recipe == "fast" and method in FAST else method()
+    if recipe == "paper":
+        return method()
+    return FAST[method](data) if method in FAST else suited(method(), data)
+
+
+def suited(config: MethodConfig, data: Traits) -> MethodConfig:
+    """The paper's setting for data of another kind than the paper's: the likelihood is chosen, and β made to fit.
+
+    Where the scale of a Gaussian follows the error, β counts values. Of a linear model with k latents in use, each
+    leaves β·σ² of its variance, so that of D values only D − k·β are left to tell σ² from: at β ≥ D / k nothing can be
+    learned. For vectors β is therefore at most D / 2k of the latents there are, and at least 1, which is the ELBO.
+
+    Args:
+        config: with the paper's options.
+        data: what it is to learn from.
+
+    Returns:
+        The same, with other options where they matter.
+
+    Example:
+        >>> from unbraid.methods.vae.beta_vae import BetaVAE
+        >>> [suited(BetaVAE(), Traits((values,))).beta for values in (13, 60, 200)]
+        [1.0, 3.0, 4.0]
+    """
+    if not isinstance(config, ObservationOptions):
+        return config
+    changes: dict[str, Any] = {"likelihood": "auto"}
+    beta, latents = getattr(config, "beta", None), getattr(config, "latents", None)
+    if beta is not None and latents is not None and not data.is_image:
+        changes["beta"] = min(beta, max(1.0, prod(data.shape) / (2 * latents)))
+    return replace(config, **changes)
+
+
+def differs(method: type[MethodConfig]) -> bool:
+    """Whether `fast` may start from other options than the paper's."""
+    return method in FAST or issubclass(method, ObservationOptions)
 
 
 def changes(method: type[MethodConfig], data: Traits = IMAGE) -> list[tuple[str, Any]]:

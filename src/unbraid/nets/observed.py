@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from unbraid.data.spec import DataSpec
 from unbraid.errors import InputError
+from unbraid.nets.counts import CountLayers
 from unbraid.nets.stacks import Encoder, NetworkName
 from unbraid.ops.categorical import relaxed_log_sample
 from unbraid.ops.gaussian import LOG_2PI, log_prob
@@ -81,7 +82,8 @@ class ObservedLabels(nn.Module):
 
     def known(self, labels: Tensor) -> Tensor:
         """Whether each value of u is known, [b, value]."""
-        return (~labels.isnan()).repeat_interleave(torch.tensor(self.sizes, device=labels.device), dim=1)
+        repeats = torch.tensor(self.sizes, device=labels.device)
+        return (~labels.isnan()).repeat_interleave(repeats, dim=1, output_size=self.values)
 
     def forward(self, labels: Tensor, instead: Tensor | None = None) -> Tensor:
         """u; where a label is missing, `instead` [b, value], or without it the mean of the labels in training."""
@@ -152,13 +154,25 @@ class LabelGuess(nn.Module):
         data: the observations' shape.
         network: one of the named stacks.
         width: fraction of the paper's units in every layer.
+        counts: of observations that are counts, how they are seen.
+        signal: channels and times of vectors that are signals.
     """
 
-    def __init__(self, observed: ObservedLabels, data: DataSpec, *, network: NetworkName, width: float) -> None:
+    def __init__(
+        self,
+        observed: ObservedLabels,
+        data: DataSpec,
+        *,
+        network: NetworkName,
+        width: float,
+        counts: CountLayers | None = None,
+        signal: tuple[int, int] | None = None,
+    ) -> None:
         super().__init__()
         self.sizes = observed.sizes
         self.outputs = [2 if size == 1 else size for size in self.sizes]
-        self.encoder = Encoder(data.shape, sum(self.outputs), network=network, width=width)
+        nets: dict[str, Any] = {"network": network, "width": width, "counts": counts, "signal": signal}
+        self.encoder = Encoder(data.shape, sum(self.outputs), **nets)
 
     def forward(self, x: Tensor) -> GuessedLabels:
         """q(u | x)."""

@@ -22,16 +22,17 @@ def lengths(values: int) -> list[int]:
     return found
 
 
-def signal_trunk(values: int, features: int, channels: tuple[int, ...]) -> nn.Sequential:
+def signal_trunk(values: int, features: int, channels: tuple[int, ...], inputs: int = 1) -> nn.Sequential:
     """Stride-2 convolutions along a signal, then one hidden layer.
 
     Args:
         values: the signal's length.
         features: the number that comes out.
         channels: of the convolutions, one for every halving.
+        inputs: the signal's own channels, one after another in an observation.
 
     Returns:
-        A network from [b, value] to [b, feature].
+        A network from [b, input·value] to [b, feature].
 
     Example:
         >>> import torch
@@ -39,13 +40,13 @@ def signal_trunk(values: int, features: int, channels: tuple[int, ...]) -> nn.Se
         torch.Size([2, 16])
     """
     sizes = lengths(values)
-    layers: list[nn.Module] = [nn.Unflatten(1, (1, values))]
-    for before, after in zip((1, *channels[:-1]), channels, strict=True):
+    layers: list[nn.Module] = [nn.Unflatten(1, (inputs, values))]
+    for before, after in zip((inputs, *channels[:-1]), channels, strict=True):
         layers += [nn.Conv1d(before, after, 4, stride=2, padding=1), nn.ReLU()]
     return nn.Sequential(*layers, nn.Flatten(), nn.Linear(channels[-1] * sizes[-1], features), nn.ReLU())
 
 
-def signal_decoder(inputs: int, values: int, hidden: int, channels: tuple[int, ...]) -> nn.Sequential:
+def signal_decoder(inputs: int, values: int, hidden: int, channels: tuple[int, ...], outputs: int = 1) -> nn.Sequential:
     """The trunk's mirror: from codes to a signal.
 
     Args:
@@ -53,16 +54,17 @@ def signal_decoder(inputs: int, values: int, hidden: int, channels: tuple[int, .
         values: the signal's length.
         hidden: units of the first layer.
         channels: of the trunk's convolutions.
+        outputs: the signal's own channels.
 
     Returns:
-        A network from [b, code] to [b, value].
+        A network from [b, code] to [b, output·value].
 
     Example:
         >>> import torch
         >>> signal_decoder(5, 50, hidden=16, channels=(4, 4, 8))(torch.randn(2, 5)).shape
         torch.Size([2, 50])
     """
-    sizes, upward = lengths(values)[::-1], (*channels[::-1], 1)
+    sizes, upward = lengths(values)[::-1], (*channels[::-1], outputs)
     layers: list[nn.Module] = [nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, upward[0] * sizes[0]), nn.ReLU()]
     layers.append(nn.Unflatten(1, (upward[0], sizes[0])))
     for step in range(len(sizes) - 1):

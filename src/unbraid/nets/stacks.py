@@ -13,6 +13,7 @@ from unbraid.errors import InputError
 from unbraid.nets import signals
 from unbraid.nets.additive import GROUP_SIZES, Additive
 from unbraid.nets.broadcast import CHANNELS, broadcast_decoder
+from unbraid.nets.counts import CountLayers
 
 NetworkName = Literal[
     "auto", "conv", "conv-bn", "conv-celeba", "conv-mnist", "broadcast", "additive", "additive-2", "mlp", "conv1d"
@@ -43,6 +44,7 @@ CONV_STACKS = {
 # Chen et al. 2018, appendix H.1: the fully connected nets for dSprites. MS-VAE, appendix C: 400 units for traces.
 IMAGE_UNITS, VECTOR_UNITS = 1200, 400
 SMALLEST_MAP = 4
+LONG_SIGNAL = 32  # times from which signals of several channels are convolved along them
 
 
 class Encoder(nn.Module):
@@ -54,6 +56,8 @@ class Encoder(nn.Module):
         network: one of the named stacks, or `auto`.
         width: fraction of the paper's units in every layer.
         extra: how many other values the head sees.
+        counts: of observations that are counts, how they are seen.
+        signal: channels and times of vectors that are signals.
 
     Example:
         >>> Encoder((3, 64, 64), outputs=20, width=0.1)(torch.rand(2, 3, 64, 64)).shape
@@ -61,19 +65,30 @@ class Encoder(nn.Module):
     """
 
     def __init__(
-        self, shape: tuple[int, ...], outputs: int, *, network: NetworkName = "auto", width: float = 1.0, extra: int = 0
+        self,
+        shape: tuple[int, ...],
+        outputs: int,
+        *,
+        network: NetworkName = "auto",
+        width: float = 1.0,
+        extra: int = 0,
+        counts: CountLayers | None = None,
+        signal: tuple[int, int] | None = None,
     ) -> None:
         super().__init__()
-        chosen = choose(network, shape)
+        chosen = choose(network, shape, signal)
         if chosen == "mlp":
             features = scaled(IMAGE_UNITS if len(shape) == 3 else VECTOR_UNITS, width)
             self.trunk = nn.Sequential(nn.Flatten(), *mlp(prod(shape), features, features, activation=nn.ReLU))
         elif chosen == "conv1d":
             features = scaled(signals.HIDDEN, width)
-            self.trunk = signals.signal_trunk(shape[0], features, signal_channels(shape[0], width))
+            inputs, length = signal or (1, shape[0])
+            self.trunk = signals.signal_trunk(length, features, signal_channels(length, width), inputs)
         else:
             features = scaled(CONV_STACKS[chosen].hidden, width)
             self.trunk = conv_trunk(CONV_STACKS[chosen], shape, features, width)
+        if counts is not None:
+            self.trunk = nn.Sequential(counts.input(), self.trunk)
         self.head = nn.Linear(features + extra, outputs)
 
     def forward(self, x: Tensor, extra: Tensor | None = None) -> Tensor:
@@ -82,14 +97,24 @@ class Encoder(nn.Module):
         return self.head(features if extra is None else torch.cat((features, extra), dim=1))  # type: ignore[no-any-return]
 
 
-def decoder(inputs: int, shape: tuple[int, ...], *, network: NetworkName = "auto", width: float = 1.0) -> nn.Sequential:
-    """A network from codes to observations (logits, for images): the mirror of `Encoder`.
+def decoder(
+    inputs: int,
+    shape: tuple[int, ...],
+    *,
+    network: NetworkName = "auto",
+    width: float = 1.0,
+    counts: CountLayers | None = None,
+    signal: tuple[int, int] | None = None,
+) -> nn.Sequential:
+    """A network from codes to observations (logits of images, logarithms of counts' rates): the mirror of `Encoder`.
 
     Args:
         inputs: the number of codes.
         shape: of an observation.
         network: one of the named stacks, or `auto`.
         width: fraction of the paper's units in every layer.
+        counts: of observations that are counts, how they are made.
+        signal: channels and times of vectors that are signals.
 
     Returns:
         A network from [b, inputs] to [b, *shape].
@@ -101,15 +126,19 @@ def decoder(inputs: int, shape: tuple[int, ...], *, network: NetworkName = "auto
     if network in GROUP_SIZES:
         size = GROUP_SIZES[network]
         narrow = width / sqrt(-(-inputs // size))  # as much work in all as one decoder of full width, nearly
-        return nn.Sequential(Additive(inputs, size, lambda codes: decoder(codes, shape, width=narrow)))
-    chosen = choose(network, shape)
+        sums = Additive(inputs, size, lambda codes: decoder(codes, shape, width=narrow, signal=signal))
+        return nn.Sequential(sums) if counts is None else nn.Sequential(sums, counts.output())
+    chosen = choose(network, shape, signal)
     if chosen == "mlp":
         units = scaled(IMAGE_UNITS if len(shape) == 3 else VECTOR_UNITS, width)
         layers = mlp(inputs, units, units, units, activation=nn.Tanh)
-        return nn.Sequential(*layers, nn.Linear(units, prod(shape)), nn.Unflatten(1, shape))
+        last = [nn.Unflatten(1, shape)] if counts is None else [counts.output()]
+        return nn.Sequential(*layers, nn.Linear(units, prod(shape)), *last)
     if chosen == "conv1d":
         hidden = scaled(signals.HIDDEN, width)
-        return signals.signal_decoder(inputs, shape[0], hidden, signal_channels(shape[0], width))
+        outputs, length = signal or (1, shape[0])
+        made = signals.signal_decoder(inputs, length, hidden, signal_channels(length, width), outputs)
+        return made if counts is None else made.append(counts.output())
     if chosen == "broadcast":
         return broadcast_decoder(inputs, shape, scaled(CHANNELS, width))
     stack = CONV_STACKS[chosen]
@@ -155,18 +184,27 @@ def conv_trunk(stack: ConvStack, shape: tuple[int, ...], features: int, width: f
     return nn.Sequential(*layers)
 
 
-def choose(network: NetworkName, shape: tuple[int, ...]) -> str:
+def choose(network: NetworkName, shape: tuple[int, ...], signal: tuple[int, int] | None = None) -> str:
     """The stack that `auto` stands for, and a check that a named one fits the data.
+
+    Args:
+        network: as the user named it.
+        shape: of an observation.
+        signal: channels and times of vectors that are signals; of enough times they are convolved.
 
     Example:
         >>> choose("auto", (3, 64, 64)), choose("auto", (3, 4, 4)), choose("auto", (12,))
         ('conv', 'mlp', 'mlp')
+        >>> choose("auto", (192,), signal=(3, 64)), choose("auto", (60,), signal=(3, 20))
+        ('conv1d', 'mlp')
     """
     is_large_image = len(shape) == 3 and min(shape[1:]) >= 2 * SMALLEST_MAP
     if network == "auto" or network in GROUP_SIZES:
+        if signal is not None and signal[1] >= LONG_SIGNAL:
+            return "conv1d"
         return "conv" if is_large_image else "mlp"
     if network == "conv1d":
-        if len(shape) != 1 or shape[0] < signals.SHORTEST:
+        if len(shape) != 1 or (signal or shape)[-1] < signals.SHORTEST:
             raise InputError(
                 f"network 'conv1d' needs signals of at least {signals.SHORTEST} values; "
                 f"these observations have shape {shape}: use --network auto."

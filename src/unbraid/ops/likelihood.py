@@ -10,10 +10,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from unbraid.errors import InputError
+from unbraid.ops.counts import COUNT_LIKELIHOODS, count_nll_rows, sample_counts, split_output
 from unbraid.ops.gaussian import LOG_2PI
 
-Likelihood = Literal["bernoulli", "gaussian", "laplace", "gaussian-optimal"]
-LIKELIHOODS = "observation model: bernoulli, gaussian, laplace, or gaussian-optimal (its scale follows the error)"
+Likelihood = Literal["auto", "bernoulli", "gaussian", "laplace", "gaussian-optimal", "poisson", "negative-binomial"]
+LIKELIHOODS = (
+    "observation model: auto (chosen from the data), bernoulli, gaussian, laplace, "
+    "gaussian-optimal (its scale follows the error), or for counts poisson and negative-binomial"
+)
 # Of `gaussian-optimal`: a thousandth, about the step between two of a byte's values. A density without a floor would
 # grow without bound where the data are learned by heart.
 LEAST_VARIANCE = 1e-6
@@ -21,6 +25,8 @@ LEAST_VARIANCE = 1e-6
 
 def mean(likelihood: Likelihood, output: Tensor) -> Tensor:
     """The mean of p(x | output). Image decoders end in logits, so every image model has a mean in [0, 1].
+
+    Decoders of counts end in logarithms of rates, with dispersions beside them for a negative binomial.
 
     Args:
         likelihood: the observation model.
@@ -33,18 +39,21 @@ def mean(likelihood: Likelihood, output: Tensor) -> Tensor:
         >>> mean("gaussian", torch.tensor([[3.0]])).tolist(), mean("bernoulli", torch.zeros(1, 1, 1, 1)).item()
         ([[3.0]], 0.5)
     """
+    if likelihood in COUNT_LIKELIHOODS:
+        return split_output(likelihood, output)[0].exp()
     bounded = likelihood == "bernoulli" or output.ndim == 4
     return output.sigmoid() if bounded else output
 
 
-def nll(likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1.0) -> Tensor:
+def nll(likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1.0, *, own_total: bool = False) -> Tensor:
     """−log p(x | output): **summed over the values of an observation, averaged over the batch**.
 
     Args:
         likelihood: the observation model.
         output: of the decoder, [b, …].
         x: the observations, [b, …].
-        scale: standard deviation (gaussian) or width (laplace); bernoulli has none.
+        scale: standard deviation (gaussian) or width (laplace); others have none.
+        own_total: of counts, whether rates are shares of each observation's own total.
 
     Returns:
         One number, in nats.
@@ -53,19 +62,23 @@ def nll(likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1.0) -
         >>> round(nll("laplace", torch.zeros(2, 3), torch.ones(2, 3)).item(), 4)  # 3·(1 + log 2)
         5.0794
     """
-    return nll_rows(likelihood, output, x, scale).mean()
+    return nll_rows(likelihood, output, x, scale, own_total=own_total).mean()
 
 
-def nll_rows(likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1.0) -> Tensor:
+def nll_rows(
+    likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1.0, *, own_total: bool = False
+) -> Tensor:
     """−log p(x | output) for each observation, summed over its values.
 
-    Bernoulli is a cross-entropy with logits; all others are densities of the error, `error_rows`.
+    Bernoulli is a cross-entropy with logits; counts have probabilities, `count_nll_rows`; all others are densities of
+    the error, `error_rows`.
 
     Args:
         likelihood: the observation model.
         output: of the decoder, [b, …].
         x: the observations, [b, …].
-        scale: standard deviation (gaussian) or width (laplace); bernoulli has none.
+        scale: standard deviation (gaussian) or width (laplace); others have none.
+        own_total: of counts, whether rates are shares of each observation's own total.
 
     Returns:
         [b], in nats.
@@ -75,6 +88,8 @@ def nll_rows(likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1
         >>> [round(row, 4) for row in rows.tolist()]
         [0.9189, 2.9189]
     """
+    if likelihood in COUNT_LIKELIHOODS:
+        return count_nll_rows(likelihood, output, x, own_total=own_total)
     if likelihood == "bernoulli":
         return F.binary_cross_entropy_with_logits(output, x, reduction="none").flatten(1).sum(1)
     return error_rows(likelihood, x - mean(likelihood, output), scale)
@@ -126,6 +141,8 @@ def sample(likelihood: Likelihood, output: Tensor, scale: float = 1.0) -> Tensor
         >>> sorted(sample("bernoulli", torch.zeros(200, 1)).unique().tolist())
         [0.0, 1.0]
     """
+    if likelihood in COUNT_LIKELIHOODS:
+        return sample_counts(likelihood, output)
     centre = mean(likelihood, output)
     if likelihood == "bernoulli":
         return torch.bernoulli(centre)

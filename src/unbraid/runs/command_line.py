@@ -46,7 +46,7 @@ def command_line(
     )
     words += [f"--held-out-by {shlex.quote(held_out.by)}"] if held_out and held_out.by else []
     words += ["--steps", *(str(steps) for _, steps in stages), f"--seed {seed}"]
-    words += ["--recipe paper"] if any(type(config) in recipes.FAST for config, _ in stages) else []
+    words += ["--recipe paper"] if any(recipes.differs(type(config)) for config, _ in stages) else []
     for number, (config, _) in enumerate(stages, 1):
         prefix = f"{number}." if len(stages) > 1 else ""
         default, chosen = to_json(type(config)()), to_json(config)

@@ -14,9 +14,11 @@ from PIL import Image
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.data.own.arrays import as_images, as_numbers
 from unbraid.data.own.columns import MISSING
-from unbraid.data.own.image_folder import SUFFIXES, as_pixels, decode, image_files
+from unbraid.data.own.image_folder import SUFFIXES, image_files
 from unbraid.data.own.measurements import filled, table_values
+from unbraid.data.own.pixels import as_pixels, decode
 from unbraid.data.own.readers import load_path
+from unbraid.data.own.signals import flat_signals
 from unbraid.data.own.tables import read_table
 from unbraid.data.own.vectors import as_vectors
 from unbraid.errors import InputError
@@ -100,11 +102,29 @@ def from_path(run: RunDirectory, path: Path) -> NewData:
         return NewData(np.stack([picture_of(run, file) for file in files]), tuple(names))
     if suffix in TABLES:
         return from_table(run, read_table(path), str(path))
+    if suffix == ".h5ad":
+        return from_cells(run, path)
     how = run.preprocessing
-    stated = {"layout": how.layout, "value_range": how.value_range} if run.is_image else {}
+    stated: dict[str, Any] = {}
+    if run.is_image:
+        stated = {"layout": how.layout, "value_range": how.value_range, "stretch": how.stretch}
+    if how.signal is not None:
+        stated = {"layout": how.layout, "standardize": False}
     recorded = {"array": (run.plan.data.get("arguments") or {}).get("array")} if suffix != ".npy" else {}
     options = {name: value for name, value in (stated | recorded).items() if value is not None}
     return NewData(from_array(run, load_path(path, **options).observations))
+
+
+def from_cells(run: RunDirectory, path: Path) -> NewData:
+    """The cells of an AnnData file, with the variables that the run was trained on in its order."""
+    layer = (run.plan.data.get("arguments") or {}).get("layer")
+    found = load_path(path, kind="values", **({} if layer is None else {"layer": layer}))
+    place = {name: k for k, name in enumerate(found.preprocessing.columns)}
+    wanted = run.preprocessing.columns or found.preprocessing.columns
+    absent = [name for name in wanted if name not in place]
+    if absent:
+        raise InputError(f"{str(path)!r} has no variable {absent[0]!r}, which the run was trained on: add it.")
+    return NewData(from_array(run, found.observations[:, [place[name] for name in wanted]]))
 
 
 def checked_pixels(run: RunDirectory, pixels: NDArray[np.uint8], name: str) -> NDArray[np.uint8]:
@@ -126,8 +146,7 @@ def checked_pixels(run: RunDirectory, pixels: NDArray[np.uint8], name: str) -> N
 
 def picture_of(run: RunDirectory, file: Path) -> NDArray[np.uint8]:
     """One image file, decoded and resized as the run's own were."""
-    how = run.preprocessing
-    return checked_pixels(run, decode(file, how.resize, how.crop, how.channels, how.depth), str(file))
+    return checked_pixels(run, decode(file, run.preprocessing), str(file))
 
 
 def from_pictures(run: RunDirectory, pictures: Sequence[Image.Image]) -> NewData:
@@ -137,7 +156,7 @@ def from_pictures(run: RunDirectory, pictures: Sequence[Image.Image]) -> NewData
     how, made = run.preprocessing, []
     for number, picture in enumerate(pictures, 1):
         name = getattr(picture, "filename", "") or f"picture {number}"
-        pixels = as_pixels(picture, name, how.resize, how.crop, how.channels, how.depth)
+        pixels = as_pixels(picture, name, how)
         made.append(checked_pixels(run, pixels, name))
     return NewData(np.stack(made))
 
@@ -146,20 +165,35 @@ def from_array(run: RunDirectory, x: NDArray[Any]) -> NDArray[Any]:
     """An array of one observation or several: images as bytes, vectors standardised as the run's own were."""
     shape = tuple(run.plan.data["shape"])
     if not run.is_image:
-        rows = x[None] if x.ndim == 1 and x.shape == shape else x
+        rows = signal_rows(run, x)
+        rows = rows[None] if rows.ndim == 1 and rows.shape == shape else rows
         if rows.ndim != 2 or rows.shape[1:] != shape or not len(rows):
             check_observations(run.plan, rows)
         how = run.preprocessing
+        if how.counts and rows.min() < 0:
+            raise InputError("the run was trained on counts, and the observations have values below 0: give counts.")
         standardize = {"mean": how.mean, "scale": how.scale} if how.mean else False
         return as_vectors(how.logged(rows), "the observations", standardize)[0]
     images = image_rows(x, shape, run.preprocessing.layout)
     if images is None or not len(images):
         check_observations(run.plan, x)
         raise InputError("there are no observations: give at least one.")
-    black_and_white = run.preprocessing.value_range
+    black_and_white, ends = run.preprocessing.value_range, run.preprocessing.stretch
+    if ends is not None and images.dtype != np.uint8:
+        return as_images(images, "the observations", "nhwc", ends, clip=True)
     if images.dtype == np.uint8 and (black_and_white is None or images.max() > black_and_white[1]):
         return np.ascontiguousarray(images)
     return as_images(images, "the observations", "nhwc", black_and_white)
+
+
+def signal_rows(run: RunDirectory, x: NDArray[Any]) -> NDArray[Any]:
+    """Signals, one [channel, time] or several in the layout of the run's own, as vectors; other arrays as they are."""
+    how = run.preprocessing
+    if how.signal is None:
+        return x
+    order = how.signal if how.layout != "ntc" else how.signal[::-1]
+    rows = x[None] if x.shape == order else x
+    return flat_signals(rows, how.layout or "nct") if rows.shape[1:] == order else x
 
 
 def image_rows(x: NDArray[Any], shape: tuple[int, ...], layout: str | None) -> NDArray[Any] | None:

@@ -32,7 +32,7 @@ def read_plan(folder: Path, more: Sequence[type[MethodConfig]] = ()) -> Plan:
     stages = tuple((methods.restore(stage, more), int(stage["steps"])) for stage in saved["stages"])
     labels = from_json(LabelPlan, saved["labels"]) if "labels" in saved else None
     held_out = None if saved.get("held_out") is None else from_json(HeldOutPlan, saved["held_out"])
-    return Plan(saved["data"], stages, int(saved["seed"]), labels, held_out)
+    return Plan(saved["data"], stages, int(saved["seed"]), labels, held_out=held_out)
 
 
 def training_data_set(folder: Path, plan: Plan, data: FactorData | None) -> FactorData:

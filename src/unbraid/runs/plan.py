@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -18,6 +18,7 @@ from unbraid.data.factor_data import FactorData
 from unbraid.data.held_out import HeldOut, HeldOutPlan, held_out_plan
 from unbraid.data.label_budget import NO_ROWS, LabelBudget, LabelPlan
 from unbraid.errors import InputError, unknown
+from unbraid.methods.traits import check_counts, resolve_likelihoods
 from unbraid.util.schema import check_bounds, digest, to_json, typed
 
 FORMAT = 1
@@ -31,6 +32,7 @@ class Plan:
     stages: tuple[tuple[MethodConfig, int], ...]
     seed: int
     labels: LabelPlan | None = None
+    notes: tuple[str, ...] = field(default=(), compare=False)  # what was chosen for the user, and why
     held_out: HeldOutPlan | None = None
 
     @staticmethod
@@ -63,6 +65,8 @@ class Plan:
         for config in configs[1:]:
             if not config.conditional:
                 raise InputError(f"{config.name} cannot follow another stage: it does not use what that stage makes.")
+        check_counts(configs, data)
+        configs, notes = resolve_likelihoods(configs, data)
         for config in configs:
             check_bounds(config)
             check_target(config, data)
@@ -76,9 +80,10 @@ class Plan:
             "shape": list(data.shape),
             "factors": [to_json(factor) for factor in data.factor_info],
         }
+        planned = tuple(zip(configs, steps, strict=True))
         held = held_out_plan(data, held_out, seed)
         shown = label_plan(data, configs, labels, NO_ROWS if held is None else held.rows(data, seed))
-        return Plan(description, tuple(zip(configs, steps, strict=True)), seed, shown, held)
+        return Plan(description, planned, seed, shown, tuple(notes), held)
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in config.json."""

@@ -16,7 +16,7 @@ from unbraid.data.factor_data import FactorData
 from unbraid.data.held_out import HeldOut
 from unbraid.data.label_budget import LabelBudget
 from unbraid.errors import InputError
-from unbraid.methods import budgets
+from unbraid.methods import budgets, recipes
 from unbraid.methods.recipes import Traits
 from unbraid.runs.budget import Budget, chain_sentence, folder_name, hours_ahead, plan_within
 from unbraid.runs.directory import RunDirectory
@@ -88,12 +88,13 @@ def prepare(data: FactorData, asked: Request, *, show: bool) -> Prepared:
 
 def stages_and_steps(data: FactorData, asked: Request) -> tuple[list[MethodConfig], list[int]]:
     """The stages that were asked for and the steps of each, those that are usual where none were named."""
+    traits = Traits.of(data)
     if asked.method is None:
-        traits = Traits.of(data)
         configs, usual = budgets.default_chain(traits), budgets.default_steps(traits)
     else:
         named = [asked.method] if isinstance(asked.method, MethodConfig | str) else asked.method
-        configs = [methods.by_name(one)() if isinstance(one, str) else one for one in named]
+        starts = [methods.by_name(one) if isinstance(one, str) else one for one in named]
+        configs = [one if isinstance(one, MethodConfig) else recipes.start(one, "fast", traits) for one in starts]
         usual = [budgets.STEPS] * len(configs)
     if asked.steps is None:
         return configs, usual

@@ -101,6 +101,8 @@ class TrainingData:
             labelled=len(labelled_rows(self.labels, complete=False)),
             shares=tuple(shares(values, factor) for values, factor in zip(known, factors, strict=True)),
             means=tuple(float(v.mean()) if len(v) else 0.0 for v in known),
+            counts=self.data.counts,
+            signal=self.data.preprocessing.signal,
         )
 
     @property

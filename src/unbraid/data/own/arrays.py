@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data import cache
+from unbraid.data.counts import Kind, is_counts
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.blocks import check_finite, row_blocks
 from unbraid.data.own.columns import factor_table
+from unbraid.data.own.image_choices import array_ends, dark_note, stretch_note, wanted_ends
+from unbraid.data.own.signals import as_signals, signal_layout
 from unbraid.data.own.vectors import as_vectors, with_logarithms
 from unbraid.data.preprocessing import Preprocessing
 from unbraid.data.scaled import ScaledBytes
@@ -28,27 +31,33 @@ def from_arrays(
     name: str = "arrays",
     layout: str | None = None,
     value_range: tuple[float, float] | None = None,
-    standardize: bool | Mapping[str, Sequence[float]] = False,
+    standardize: bool | Mapping[str, Sequence[float]] | None = None,
     arguments: Mapping[str, Any] | None = None,
     pack_as: str | None = None,
     value_names: Sequence[str] | None = None,
+    kind: Kind = "auto",
     log1p: str | Sequence[int] = (),
+    stretch: str | Sequence[float] = "auto",
 ) -> FactorData:
     """A data set from arrays or torch tensors.
 
     Args:
-        observations: images [n, h, w], [n, h, w, c] or [n, c, h, w], bytes or floats in [0, 1]; or vectors [n, value].
+        observations: images [n, h, w], [n, h, w, c] or [n, c, h, w], bytes or floats in [0, 1]; vectors [n, value]; or
+            signals [n, channel, time] or [n, time, channel].
         factors: an array [n] or [n, k], or a mapping from names to columns; NaN or empty where unknown.
         names: of the factors, where they come as an array.
         kinds: of factors by name, where a column should not be taken for what it looks like.
         name: of the data set.
-        layout: "nhwc" or "nchw", where the shape does not tell.
+        layout: "nhwc" or "nchw" of images, "nct" or "ntc" of signals, where the array does not tell.
         value_range: what black and white are, for images that are neither bytes nor in [0, 1].
-        standardize: bring each value of a vector to mean 0 and deviation 1; or a mapping with the `mean` and `scale`.
+        standardize: bring each value of a vector to mean 0 and deviation 1, or each channel of a signal; or a mapping
+            with the `mean` and `scale`. By default signals are.
         arguments: what `load` records to make the data set again.
         pack_as: a file of the cache for images that must be converted and are too large for memory.
         value_names: of a vector's values, for messages.
+        kind: of vectors: counts, which are kept as they are, or values; auto looks at them.
         log1p: "all", or the places of those values of a vector of which log(1 + value) is taken first.
+        stretch: of whole numbers beyond 255, what becomes black and white; "auto" takes where 99.9 % of them lie.
 
     Returns:
         The data set, with images as bytes [n, h, w, c] and vectors as float32.
@@ -59,25 +68,50 @@ def from_arrays(
     """
     x = as_numbers(observations)
     record = dict(arguments) if arguments is not None else None
-    how = Preprocessing()
-    if x.ndim == 2:
+    how, notes = Preprocessing(), list[str]()
+    channels = signal_layout(x, layout, value_range)
+    if channels is not None:
+        every = True if standardize is None else standardize
+        seen: NDArray[Any]
+        seen, shape, known = as_signals(x, name, channels, every)
+        how = signal_preprocessing(shape, channels, known)
+        if record is not None:
+            record |= {"layout": channels} | ({} if known is None else {"standardize": known})
+    elif x.ndim == 2:
+        standardize = standardize or False
         x, logs = with_logarithms(x, log1p, name, value_names)
-        vectors, statistics = as_vectors(x, name, standardize, value_names)
+        counted = standardize is not True and not logs and is_counts(x, name, kind, standardize)
+        vectors, statistics = as_vectors(x, name, False if counted else standardize, value_names)
+        if counted and record is not None:
+            record["kind"] = "counts"
         if statistics is not None and record is not None:
             record["standardize"] = statistics
         if statistics is not None:
             how = Preprocessing(mean=tuple(statistics["mean"]), scale=tuple(statistics["scale"]))
-        how = replace(how, log1p=logs)
-        seen: NDArray[Any] = vectors
+        how = replace(how, log1p=logs, counts=counted)
+        seen = vectors
     else:
-        seen = as_images(x, name, layout, value_range, pack_as)
-        if value_range is None and x.dtype == np.uint8 and not np.may_share_memory(x, seen):
+        ends = wanted_ends(stretch)
+        if ends is None and value_range is None and (ends := array_ends(x)) is not None:
+            notes.append(stretch_note("the images have more than 8 bits", ends))
+        seen = as_images(x, name, layout, ends or value_range, pack_as, clip=ends is not None)
+        notes += dark_note(seen) if value_range is None and ends is None else []
+        if value_range is None and ends is None and x.dtype == np.uint8 and not np.may_share_memory(x, seen):
             value_range = (0.0, 1.0)  # bytes that were zeros and ones
-        how = Preprocessing(
-            layout=layout, value_range=None if value_range is None else (value_range[0], value_range[1])
-        )
+        stated = None if value_range is None else (value_range[0], value_range[1])
+        how = Preprocessing(layout=layout, value_range=stated, stretch=ends)
     table, info = factor_table(columns_of(factors, names), len(seen), kinds)
-    return FactorData(name, seen, table, info, arguments=record, preprocessing=how)
+    return FactorData(name, seen, table, info, arguments=record, preprocessing=how, notes=tuple(notes))
+
+
+def signal_preprocessing(
+    shape: tuple[int, int], layout: str, statistics: Mapping[str, Sequence[float]] | None
+) -> Preprocessing:
+    """How signals became vectors; every time of a channel has the channel's mean and scale."""
+    if statistics is None:
+        return Preprocessing(signal=shape, layout=layout)
+    mean, scale = (tuple(np.repeat(statistics[key], shape[1]).tolist()) for key in ("mean", "scale"))
+    return Preprocessing(signal=shape, layout=layout, mean=mean, scale=scale)
 
 
 def as_numbers(values: Any) -> NDArray[Any]:
@@ -171,6 +205,8 @@ def as_images(
     layout: str | None = None,
     value_range: tuple[float, float] | None = None,
     pack_as: str | None = None,
+    *,
+    clip: bool = False,
 ) -> NDArray[np.uint8]:
     """Images as bytes [n, h, w, c].
 
@@ -180,6 +216,7 @@ def as_images(
         layout: "nhwc" or "nchw", where the shape does not tell.
         value_range: what black and white are; by default 0 and 1 if all values lie there, else 0 and 255.
         pack_as: a file of the cache for images that must be converted and are too large for memory.
+        clip: whether values may lie beyond the range.
 
     Returns:
         The images; those of zeros and ones become 0 and 255, large files of bytes when they are read.
@@ -207,16 +244,17 @@ def as_images(
         else:
             raise InputError(
                 f"{name}: image values go from {low:g} to {high:g}; "
-                "state what black and white are, for example value_range=(-1, 1)."
+                "state what black and white are, for example value_range=(-1, 1), "
+                "or layout='nct' if they are signals [n, channel, time]."
             )
     black, white = (float(value) for value in value_range)
-    if low < black or high > white:
+    if not clip and (low < black or high > white):
         raise InputError(f"{name}: values from {low:g} to {high:g} leave the stated range {black:g} to {white:g}.")
 
     def converted() -> Iterator[NDArray[np.uint8]]:
         for _, block in row_blocks(x):
             scaled = (block.astype(np.float32) - np.float32(black)) * np.float32(255 / (white - black))
-            yield np.rint(scaled, out=scaled).astype(np.uint8)
+            yield np.clip(np.rint(scaled, out=scaled), 0, 255).astype(np.uint8)
 
     if pack_as is not None and x.size > cache.IN_MEMORY_LIMIT:
         return cache.cached_array(pack_as, x.shape, np.uint8, converted, f"packing {len(x):,} images")

@@ -11,7 +11,7 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from unbraid.core import DataSpec, Method, Posterior
-from unbraid.methods.options import check_likelihood
+from unbraid.methods.options import check_likelihood, network_options
 from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.nets.critic import SLOPE
 from unbraid.nets.observed import Encoding, ObservedLabels
@@ -47,10 +47,9 @@ class ConditionalVAE(Method, ABC):
         self.observed = ObservedLabels(data, config.encoding)
         self.resolution = Resolution(data.shape, config.resolution)
         seen = self.resolution.shape
-        self.encoder = Encoder(
-            seen, 2 * config.latents, network=config.network, width=config.width, extra=self.observed.values
-        )
-        self.decoder = decoder(config.latents, seen, network=config.network, width=config.width)
+        nets = network_options(config, data)
+        self.encoder = Encoder(seen, 2 * config.latents, extra=self.observed.values, **nets)
+        self.decoder = decoder(config.latents, seen, **nets)
         self.prior_encoder = prior_network(
             self.observed.values, 2 * config.latents, scaled(config.prior_units, config.width)
         )
@@ -74,7 +73,9 @@ class ConditionalVAE(Method, ABC):
     def reconstruction_rows(self, z: Tensor, x: Tensor) -> Tensor:
         """−log p(x | z), for each observation, [b]."""
         seen = self.resolution.down(x)
-        return self.resolution.weight * likelihood.nll_rows(self.likelihood, self.decoder(z), seen, self.scale)
+        own_total = self.config.library_size
+        rows = likelihood.nll_rows(self.likelihood, self.decoder(z), seen, self.scale, own_total=own_total)
+        return self.resolution.weight * rows
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """q(z | x, u), under the key `z`. Its KL is to the standard normal: a bound on what z says of x and u."""

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
 from unbraid.errors import InputError
-from unbraid.methods.options import NetworkOptions, ObservationOptions, StackOptions, check_likelihood
+from unbraid.methods.options import NetworkOptions, ObservedNetworks, check_likelihood, network_options
 from unbraid.nets.attention import ClassAttention, MixtureModes
 from unbraid.nets.stacks import Encoder, decoder
 from unbraid.ops import likelihood
@@ -25,7 +25,7 @@ from unbraid.util.schema import option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
-class PartedVAE(ObservationOptions, StackOptions):
+class PartedVAE(ObservedNetworks):
     """PartedVAE: classes c by attention to class-related codes u, with the rest in codes z; few labels or none.
 
     Weights and capacities are the paper's for dSprites (table 6).
@@ -96,13 +96,14 @@ class PartedVAEModel(Method):
         check_likelihood(config.likelihood, data)
         self.config, self.data = config, data
         self.sizes = class_sizes(config, data)
-        self.classifier = Encoder(data.shape, sum(self.sizes), network=config.network, width=config.width)
+        nets = network_options(config, data)
+        self.classifier = Encoder(data.shape, sum(self.sizes), **nets)
         features, u, z = self.classifier.head.in_features, config.class_latents, config.latents
         self.attention = nn.ModuleList(ClassAttention(size, features) for size in self.sizes)
         self.u_heads = nn.ModuleList(nn.Linear(features, 2 * u) for _ in self.sizes)
         self.z_head = nn.Linear(features, 2 * z)
         self.modes = nn.ModuleList(MixtureModes(size, u) for size in self.sizes)
-        self.decoder = decoder(u * len(self.sizes) + z, data.shape, network=config.network, width=config.width)
+        self.decoder = decoder(u * len(self.sizes) + z, data.shape, **nets)
         self.register_buffer("class_shares", class_shares(config, data, self.sizes))
 
     def infer(
@@ -129,7 +130,7 @@ class PartedVAEModel(Method):
         gain = linear(step, 1.0, o.attention_gain, o.attention_steps)
         q_c, q_u, q_z, _ = self.infer(batch.x, gain, sample=True)
         output = self.decoder(torch.cat([*(q.rsample() for q in q_u), q_z.rsample()], dim=1))
-        reconstruction = likelihood.nll(o.likelihood, output, batch.x, o.scale)
+        reconstruction = likelihood.nll(o.likelihood, output, batch.x, o.scale, own_total=o.library_size)
         kl_u = torch.stack(
             [
                 (one * kl_to_modes(q.mean, q.log_var, p.mean, p.log_var)).sum(1).mean()

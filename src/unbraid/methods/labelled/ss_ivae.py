@@ -12,6 +12,7 @@ from torch import Tensor
 from unbraid.core import Batch, DataSpec, Terms, Update
 from unbraid.methods.labelled.conditional import ConditionalConfig, ConditionalVAE, kl_rows
 from unbraid.methods.labelled.idvae import DoubleConfig, image_rows, label_decoder, prior_rows
+from unbraid.methods.options import network_options
 from unbraid.nets.frozen import frozen
 from unbraid.nets.observed import LabelGuess
 from unbraid.ops.gaussian import DiagonalGaussian
@@ -74,7 +75,7 @@ class SemiSupervised(ConditionalVAE, ABC):
     def __init__(self, config: SSIVAE | SSIDVAE, data: DataSpec) -> None:
         super().__init__(config, data)
         self.alpha, self.beta = config.alpha, config.beta
-        self.guess = LabelGuess(self.observed, data, network=config.network, width=config.width)
+        self.guess = LabelGuess(self.observed, data, **network_options(config, data))
 
     @abstractmethod
     def bound_rows(self, x: Tensor, u: Tensor) -> tuple[Tensor, dict[str, Tensor]]:

@@ -10,7 +10,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from unbraid.core import Batch, DataSpec, Method, Posterior, Terms, Update
-from unbraid.methods.options import check_likelihood
+from unbraid.methods.options import check_likelihood, network_options
 from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.nets.broadcast import start_at_colour
 from unbraid.nets.resolution import Resolution
@@ -53,8 +53,9 @@ class PointModel(Method, ABC):
         self.data, self.likelihood, self.scale, self.latents = data, config.likelihood, config.scale, config.latents
         self.resolution = Resolution(data.shape, config.resolution)
         seen = self.resolution.shape
-        self.encoder = Encoder(seen, config.latents, network=config.network, width=config.width)
-        self.decoder = decoder(config.latents, seen, network=config.network, width=config.width)
+        nets = network_options(config, data)
+        self.encoder = Encoder(seen, config.latents, **nets)
+        self.decoder = decoder(config.latents, seen, **nets)
 
     @abstractmethod
     def code(self, continuous: Tensor) -> Tensor:
@@ -76,7 +77,9 @@ class PointModel(Method, ABC):
     def nll(self, code: Tensor, x: Tensor) -> Tensor:
         """−log p(x | code), for each observation, [b]."""
         seen = self.resolution.down(x)
-        return self.resolution.weight * likelihood.nll_rows(self.likelihood, self.decoder(code), seen, self.scale)
+        own_total = self.config.library_size
+        rows = likelihood.nll_rows(self.likelihood, self.decoder(code), seen, self.scale, own_total=own_total)
+        return self.resolution.weight * rows
 
     def nll_rows(self, x: Tensor) -> Tensor:
         """−log p(x | code of x), for each observation, [b]."""

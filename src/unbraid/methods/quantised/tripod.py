@@ -39,6 +39,7 @@ class Tripod(GaussianConfig):
     title: ClassVar[str] = "Tripod"
     paper: ClassVar[str] = "Hsu et al. 2024"
     standard_prior: ClassVar[bool] = False
+    models_counts: ClassVar[bool] = False  # its penalty looks at the layers of a decoder of values
     values: int = option(12, "values that each latent can take", least=2)
     independence: float = option(1e-4, "weight of the codes' multi-information, for each value", least=0)
     hessian: float = option(1e-2, "weight of the mixed second derivatives, for each value", least=0)

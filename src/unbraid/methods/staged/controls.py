@@ -9,7 +9,7 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from unbraid.core import Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
-from unbraid.methods.options import ObservationOptions, StackOptions, check_likelihood
+from unbraid.methods.options import ObservationOptions, ObservedNetworks, check_likelihood, network_options
 from unbraid.methods.staged.control_inputs import ControlInputs, GivenFactors
 from unbraid.nets.adain import adain_network
 from unbraid.nets.stacks import decoder
@@ -18,7 +18,7 @@ from unbraid.util.schema import option
 
 
 @dataclass(frozen=True, kw_only=True)
-class Controls(GivenFactors, ObservationOptions, StackOptions):
+class Controls(GivenFactors, ObservedNetworks):
     """Given controls: p(y | c) for known factors c, trained to predict the observations or a given target.
 
     Reference:
@@ -32,12 +32,13 @@ class Controls(GivenFactors, ObservationOptions, StackOptions):
     name: ClassVar[str] = "controls"
     title: ClassVar[str] = "Given controls"
     paper: ClassVar[str] = "MS-VAE, C and F.1"
+    models_counts: ClassVar[bool] = False
     target: str = option("", "what to predict: one of the data set's targets by name, or the observations")
 
     def build(self, data: DataSpec) -> ControlsModel:
         """The untrained stage."""
         inputs = ControlInputs(data, self.factors)
-        net = decoder(inputs.features, data.shape, network=self.network, width=self.width)
+        net = decoder(inputs.features, data.shape, **network_options(self, data))
         return ControlsModel(self, data, inputs, net)
 
 
@@ -56,6 +57,7 @@ class MSControls(GivenFactors, LaterStage, ObservationOptions):
     name: ClassVar[str] = "ms-controls"
     title: ClassVar[str] = "Given controls (later stage)"
     paper: ClassVar[str] = "MS-VAE, C and F.1"
+    models_counts: ClassVar[bool] = False
     target: str = option("", "what to predict: one of the data set's targets by name, or the observations")
 
     def build(self, data: DataSpec) -> ControlsModel:
@@ -82,7 +84,8 @@ class ControlsModel(Method):
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | c, y)."""
         output = self.output(self.inputs.given(batch.factors).mean, batch.y)
-        reconstruction = likelihood.nll(self.config.likelihood, output, batch.x, self.config.scale)
+        o = self.config
+        reconstruction = likelihood.nll(o.likelihood, output, batch.x, o.scale, own_total=o.library_size)
         return Terms(reconstruction, reconstruction=reconstruction)
 
     def updates(self) -> tuple[Update, ...]:

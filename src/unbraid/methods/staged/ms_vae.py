@@ -37,6 +37,7 @@ class MSVAE(LaterStage, ObservationOptions):
     title: ClassVar[str] = "MS-VAE"
     paper: ClassVar[str] = "MS-VAE, §3.2"
     latents: int = option(5, "number of residual codes z", least=1)
+    models_counts: ClassVar[bool] = False
     beta: float = option(1.0, "weight of the KL term", least=0)
     batch_size: int = with_default(MethodConfig, "batch_size", 32)
     # Appendix L: M2 is codes+z, M3 is codes, M4 is y; M5 is codes+z and x after a plain VAE, with a greater beta.

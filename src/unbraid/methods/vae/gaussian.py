@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from unbraid.core import DataSpec, Method, Posterior
-from unbraid.methods.options import ObservationOptions, StackOptions, check_likelihood
+from unbraid.methods.options import ObservedNetworks, check_likelihood, network_options
 from unbraid.nets.broadcast import start_at_colour
 from unbraid.nets.resolution import Resolution
 from unbraid.nets.stacks import Encoder, decoder
@@ -19,7 +19,7 @@ from unbraid.util.schema import later_option, option
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianConfig(ObservationOptions, StackOptions, ABC):
+class GaussianConfig(ObservedNetworks, ABC):
     """Options of the methods with one group of Gaussian codes."""
 
     latents: int = option(10, "number of codes", least=1)
@@ -41,8 +41,9 @@ class GaussianVAE(Method, ABC):
         self.likelihood, self.scale, self.latents = config.likelihood, config.scale, config.latents
         self.resolution = Resolution(data.shape, config.resolution)
         seen = self.resolution.shape
-        self.encoder = Encoder(seen, 2 * config.latents, network=config.network, width=config.width)
-        self.decoder = decoder(config.latents, seen, network=config.network, width=config.width)
+        nets = network_options(config, data)
+        self.encoder = Encoder(seen, 2 * config.latents, **nets)
+        self.decoder = decoder(config.latents, seen, **nets)
 
     def posterior(self, x: Tensor) -> DiagonalGaussian:
         """q(z | x)."""
@@ -60,7 +61,9 @@ class GaussianVAE(Method, ABC):
     def reconstruction_rows(self, z: Tensor, x: Tensor) -> Tensor:
         """−log p(x | z), for each observation, [b]."""
         seen = self.resolution.down(x)
-        return self.resolution.weight * likelihood.nll_rows(self.likelihood, self.decoder(z), seen, self.scale)
+        own_total = self.config.library_size
+        rows = likelihood.nll_rows(self.likelihood, self.decoder(z), seen, self.scale, own_total=own_total)
+        return self.resolution.weight * rows
 
     def elbo(self, x: Tensor) -> tuple[DiagonalGaussian, Tensor, Tensor]:
         """q(z | x) and the two terms of −ELBO at a draw of it: −log p(x | z) and KL[q(z | x) ‖ p(z)]."""

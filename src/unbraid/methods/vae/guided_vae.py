@@ -31,6 +31,7 @@ class GuidedVAE(GaussianConfig):
     name: ClassVar[str] = "guided-vae"
     title: ClassVar[str] = "Guided-VAE"
     paper: ClassVar[str] = "Ding et al. 2020"
+    models_counts: ClassVar[bool] = False  # the linear decoder makes values
     guide: float = option(0.5, "weight of the linear decoder's squared error", least=0)
     overlap: float = option(1.0, "weight of the components' squared inner products", least=0)
     deformation: int = option(

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
 from unbraid.errors import InputError
-from unbraid.methods.options import NetworkOptions, ObservationOptions, StackOptions, check_likelihood
+from unbraid.methods.options import NetworkOptions, ObservedNetworks, check_likelihood, network_options
 from unbraid.nets.stacks import Encoder, decoder
 from unbraid.ops import gaussian, likelihood
 from unbraid.ops.categorical import Categorical, relaxed_log_prob, relaxed_log_sample
@@ -23,7 +23,7 @@ from unbraid.util.schema import option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
-class HFVAE(ObservationOptions, StackOptions):
+class HFVAE(ObservedNetworks):
     """HFVAE: groups of Gaussian codes z and, if wanted, discrete codes c, each of them a group of its own.
 
     Reference:
@@ -66,8 +66,9 @@ class HFVAEModel(Method):
             raise InputError("hfvae needs groups of codes: name their sizes, as in --groups 2,2,6.")
         self.config, self.data = config, data
         self.latents, self.values = sum(config.groups), sum(config.classes)
-        self.encoder = Encoder(data.shape, 2 * self.latents + self.values, network=config.network, width=config.width)
-        self.decoder = decoder(self.latents + self.values, data.shape, network=config.network, width=config.width)
+        nets = network_options(config, data)
+        self.encoder = Encoder(data.shape, 2 * self.latents + self.values, **nets)
+        self.decoder = decoder(self.latents + self.values, data.shape, **nets)
 
     def posteriors(self, x: Tensor) -> tuple[DiagonalGaussian, Categorical]:
         """q(z | x) and q(c | x)."""
@@ -81,7 +82,8 @@ class HFVAEModel(Method):
         z = q_z.rsample()
         log_c = [relaxed_log_sample(block, self.config.temperature) for block in q_c.blocks]
         output = self.decoder(torch.cat((z, *(block.exp() for block in log_c)), dim=1))
-        reconstruction = likelihood.nll(self.config.likelihood, output, batch.x, self.config.scale)
+        o = self.config
+        reconstruction = likelihood.nll(o.likelihood, output, batch.x, o.scale, own_total=o.library_size)
         information, between, within, prior = self.decompose(q_z, q_c, z, log_c)
         total = (
             reconstruction

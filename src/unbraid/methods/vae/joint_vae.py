@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
-from unbraid.methods.options import NetworkOptions, ObservationOptions, StackOptions, check_likelihood
+from unbraid.methods.options import NetworkOptions, ObservedNetworks, check_likelihood, network_options
 from unbraid.nets.stacks import Encoder, decoder
 from unbraid.ops import likelihood
 from unbraid.ops.categorical import Categorical, capacity_limit
@@ -20,7 +20,7 @@ from unbraid.util.schema import option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointVAE(ObservationOptions, StackOptions):
+class JointVAE(ObservedNetworks):
     """JointVAE: Gaussian codes z and discrete codes c, whose KLs follow capacities.
 
     Reference:
@@ -60,8 +60,9 @@ class JointVAEModel(Method):
         check_likelihood(config.likelihood, data)
         self.config = config
         values = sum(config.classes)
-        self.encoder = Encoder(data.shape, 2 * config.latents + values, network=config.network, width=config.width)
-        self.decoder = decoder(config.latents + values, data.shape, network=config.network, width=config.width)
+        nets = network_options(config, data)
+        self.encoder = Encoder(data.shape, 2 * config.latents + values, **nets)
+        self.decoder = decoder(config.latents + values, data.shape, **nets)
 
     def posteriors(self, x: Tensor) -> tuple[DiagonalGaussian, Categorical]:
         """q(z | x) and q(c | x)."""
@@ -81,7 +82,8 @@ class JointVAEModel(Method):
         """−log p(x | z, c) + γ·|KL_z − C_z(t)| + γ·|KL_c − C_c(t)|, the distances taken of the batch's mean KLs."""
         q_z, q_c = self.posteriors(batch.x)
         output = self.decoder(torch.cat((q_z.rsample(), q_c.rsample()), dim=1))
-        reconstruction = likelihood.nll(self.config.likelihood, output, batch.x, self.config.scale)
+        o = self.config
+        reconstruction = likelihood.nll(o.likelihood, output, batch.x, o.scale, own_total=o.library_size)
         kl_z, kl_c = q_z.kl(), q_c.kl()
         capacity_z, capacity_c = self.capacities(step)
         gamma, far_z, far_c = self.config.gamma, (kl_z - capacity_z).abs(), (kl_c - capacity_c).abs()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.metrics import Display, MetricKey, Table
+from unbraid.report.read.channels import Channels
 from unbraid.report.read.columns import Columns
 
 Array = NDArray[Any]
@@ -122,6 +123,7 @@ class RunFiles:
     names: Mapping[str, str] = field(default_factory=dict)  # what people have called codes
     verdict: tuple[tuple[str, str], ...] = ()  # sentences, each with its level: good, note or bad
     columns: Columns | None = None  # of a table, whose values have names and units
+    channels: Channels | None = None  # of signals, which are drawn one below the other
 
     @property
     def name(self) -> str:

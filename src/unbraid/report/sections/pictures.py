@@ -16,6 +16,7 @@ from unbraid.report.draw import charts, words
 from unbraid.report.draw.columns import column_limits, moved_columns, row_table
 from unbraid.report.draw.figures import data_uri, grid
 from unbraid.report.draw.order import by_information
+from unbraid.report.read.channels import Channels
 from unbraid.report.read.columns import Columns
 from unbraid.report.read.content import Pictures, RunFiles
 from unbraid.report.sections.heat import meanings
@@ -122,7 +123,7 @@ def reconstructions(run: RunFiles, most: int = 8, target: int = 128) -> Reconstr
         if stage <= len(symbols):
             rows.append((symbols[stage - 1], methods[stage - 1], stage, made[:most]))
     if not pictures.are_images:
-        return _overlays(rows) if run.columns is None else _row_tables(run.columns, rows)
+        return _overlays(rows, run.channels) if run.columns is None else _row_tables(run.columns, rows)
     strips = tuple(
         strip(images, symbol, who, f"stage-{stage}", target, _note(run, stage, images, originals))
         for symbol, who, stage, images in rows
@@ -155,15 +156,28 @@ def _row_tables(columns: Columns, rows: list[tuple[str, str, int, Array]]) -> Re
     return Reconstructions((), tuple(panels), legend, shown, far)
 
 
-def _overlays(rows: list[tuple[str, str, int, Array]]) -> Reconstructions:
-    limits = charts.vertical_range([array for *_, array in rows])
+def _overlays(rows: list[tuple[str, str, int, Array]], channels: Channels | None) -> Reconstructions:
     shown = len(rows[0][3])
+    curves = [_curves(array, channels) for *_, array in rows]  # [row][channel]
+    limits = _limits([array for *_, array in rows], channels)
     panels = []
     for i in range(shown):
-        lines = [(f"over stage-{stage}", f"{symbol} {who}", array[i]) for symbol, who, stage, array in rows]
-        panels.append(charts.overlay(lines, limits, f"observation {i + 1} and its reconstructions"))
+        drawn = []
+        for number, ends in enumerate(limits):
+            lines = [
+                (f"over stage-{stage}", f"{symbol} {who}", own[number][i])
+                for (symbol, who, stage, _), own in zip(rows, curves, strict=True)
+            ]
+            which = f", channel {number + 1}" if len(limits) > 1 else ""
+            drawn.append(charts.overlay(lines, ends, f"observation {i + 1} and its reconstructions{which}"))
+        panels.append(Markup("").join(drawn))
     legend = tuple((symbol, who, f"stage-{stage}") for symbol, who, stage, _ in rows)
     return Reconstructions((), tuple(panels), legend, shown)
+
+
+def _curves(array: Array, channels: Channels | None) -> list[Array]:
+    """The lines that vectors are drawn as: one for all values, or one for each channel in its own units."""
+    return [array] if channels is None else list(channels.split(array))
 
 
 def traversals(run: RunFiles, most: int | None = None, last_only: bool = False) -> tuple[TraversalGroup, ...]:
@@ -195,7 +209,7 @@ def _group(run: RunFiles, pictures: Pictures, moved: int, most: int | None, last
     about = (meanings(run) if moved == 1 else {}) | given_names(run, moved)
     values = pictures.values.get(moved)
     images = pictures.are_images
-    limits = (0.0, 1.0) if images else charts.vertical_range(list(pictures.traversals.values()))
+    limits = [] if images else _limits(list(pictures.traversals.values()), run.channels)
     ends = None if run.columns is None else column_limits(run.columns, list(pictures.traversals.values()))
 
     def block(j: int) -> LatentBlock:
@@ -209,7 +223,8 @@ def _group(run: RunFiles, pictures: Pictures, moved: int, most: int | None, last
                 if run.columns is not None and ends is not None:
                     drawn = moved_columns(run.columns, array[j], ends, label)
                 else:
-                    drawn = charts.effect(array[j], at, limits, label)
+                    curves = zip(_curves(array[j], run.channels), limits, strict=True)
+                    drawn = Markup("").join(charts.effect(curve, at, span, label) for curve, span in curves)
                 effects.append((symbol, who, shown, drawn))
         amount = None if information is None else float(information[j])
         share = 0.0 if amount is None or largest <= 0 else max(0.0, amount / largest)
@@ -226,6 +241,12 @@ def _group(run: RunFiles, pictures: Pictures, moved: int, most: int | None, last
         None if images else charts.colour_key(values),
         tuple(block(j) for j in order),
     )
+
+
+def _limits(arrays: list[Array], channels: Channels | None) -> list[tuple[float, float]]:
+    """The vertical range of every line that vectors are drawn as, the same for all of them."""
+    curves = [_curves(array, channels) for array in arrays]
+    return [charts.vertical_range(list(channel)) for channel in zip(*curves, strict=True)]
 
 
 def given_names(run: RunFiles, stage: int) -> dict[str, str]:
