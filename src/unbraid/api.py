@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from unbraid.core import MethodConfig
 from unbraid.data.factor_data import FactorData
+from unbraid.data.held_out import HeldOut
 from unbraid.data.label_budget import LabelBudget
 from unbraid.data.load import load as load_data
 from unbraid.data.own.signals import shaped_signals
@@ -228,6 +229,7 @@ def fit(
     minutes: float | Budget | None = None,
     seed: int = 0,
     labels: LabelBudget | str | int | None = None,
+    held_out: HeldOut | float | None = None,
     out: str | Path | None = None,
     machine: Machine | None = None,
     show: bool = True,
@@ -248,6 +250,8 @@ def fit(
             scores and the page. What was chosen stands in config.json.
         seed: of weights, batches and noise.
         labels: how many labels methods may see (256, "0.5%", a `LabelBudget`); all, if left out.
+        held_out: the part of the observations that no training sees, or a `HeldOut` that groups them. Left out, a
+            tenth of your own data if there are 50 or more, and nothing of built-in and published data.
         out: the run directory; `runs/…` by default.
         machine: where to compute.
         show: whether to show progress.
@@ -266,7 +270,7 @@ def fit(
     """
     if not isinstance(data, FactorData):
         data = load_data(data)
-    ready = prepare(data, Request(method, steps, minutes, seed, labels, out, machine), show=show)
+    ready = prepare(data, Request(method, steps, minutes, seed, labels, out, machine, held_out), show=show)
     run = Run(ready.folder, ready.plan, data)
     train_run(run, ready.machine, show=show, command=command, budget=ready.budget)
     return run
