@@ -47,6 +47,8 @@ TESTS = {
     "methods": (
         "tests/methods",
         "src/unbraid/methods",
+        "tests/nets/test_resolution.py",
+        "tests/nets/test_nearest_codes.py",
         "tests/training/test_training_means.py",
         "tests/training/test_method_contract.py::test_method_keeps_the_contract",
     ),

@@ -49,7 +49,7 @@ WRONG: tuple[tuple[str, str, str], ...] = (
     ("methods/vae/alignment.py", "(share @ log_var.exp()).log()", "share @ log_var"),
     ("methods/vae/alignment.py", "range(1, turns + 1)", "range(0, turns)"),
     ("methods/vae/gaussian.py", "self.reconstruction(q.rsample(), x)", "self.reconstruction(q.mean, x)"),
-    ("methods/vae/gaussian.py", "self.resolution.weight * likelihood", "likelihood"),
+    ("methods/vae/gaussian.py", "return self.resolution.weight * rows", "return rows"),
     # Losses with labels.
     (
         "methods/labelled/parted_vae.py",
