@@ -27,6 +27,7 @@ faults: .venv/ready
 
 # Changes equations, one at a time, and runs the tests of each: hours, and it goes on where it was stopped.
 mutants: .venv/ready
+	OMP_NUM_THREADS=1 PYTHONPATH=tests nice -n 15 $(BIN)/python -m mutants --wrong
 	OMP_NUM_THREADS=1 PYTHONPATH=tests nice -n 15 $(BIN)/python -m mutants $(MUTANTS)
 
 # Thirty of them, always the same: about a minute.

@@ -179,7 +179,7 @@ def check_other_device(config: MethodConfig, source: TrainingData) -> None:
     batches = batch_source(source)
     check_device(
         finished(trained(config, source, 1), source),
-        lambda update: batches.batch(update.name, update.stream, update.batch_size, 0),
+        lambda update: batches.batch(update.name, update.stream, update.batch_size, 0, update.pairs),
     )
 
 
