@@ -79,6 +79,7 @@ def search(words: Sequence[str]) -> None:
         workers=known.workers,
         machine=Machine(known.device, checkpoint_seconds=known.save_every),
         keep_best=known.keep_best,
+        track=known.track,
         show=not known.quiet,
         command=shlex.join(["unbraid", "search", *words]),
     )
@@ -111,6 +112,7 @@ def add_place(parser: ArgumentParser) -> None:
     parser.add_argument("--workers", type=whole_number, metavar="N", help="trials at a time (one a core)")
     parser.add_argument("--device", default="cpu", metavar="NAME", help="auto, cpu, cuda, mps (cpu)")
     parser.add_argument("--save-every", type=float, default=60.0, metavar="S", help="seconds between checkpoints (60)")
+    parser.add_argument("--track", nargs="+", default=[], metavar="NAME", help="tensorboard, mlflow, wandb (none)")
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from unbraid.training.tracking import follow
 from unbraid.util.files import cannot_write, check_regular, write_text
 
 LOG_POINTS = 200  # lines that a run should have, at least
@@ -49,6 +50,7 @@ class Log:
     def line(self, step: int, figures: dict[str, float]) -> None:
         """Add a line, on disk at once."""
         if self.write:
+            follow(self.path, step, figures)
             seconds = round(self.earlier + time.monotonic() - self.began, 3)
             try:
                 self.file.write(json.dumps({"step": step, "seconds": seconds, **figures}) + "\n")
