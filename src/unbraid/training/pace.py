@@ -28,8 +28,8 @@ class Pace:
 def measure(job: Job, machine: Machine, most_seconds: float, clock: Clock = time.perf_counter) -> Pace:
     """Measure the steps of a job for some seconds, in the precision that it would be trained in.
 
-    The mean of the times counts, not the least or the middle one: a machine that has other things to do leaves most steps
-    alone and keeps a few waiting for long, and it is going to go on like that.
+    The mean of the times counts, not the least or the middle one: a machine that has other things to do leaves most
+    steps alone and keeps a few waiting for long, and it is going to go on like that.
 
     Args:
         job: what is to be trained; its folder is not touched.
