@@ -239,10 +239,13 @@ def test_a_class_sets_its_mode(class_run: Run, open_page: Opener, tmp_path: Path
 def test_a_row_of_a_table_is_encoded(table_run: Run, open_page: Opener, tmp_path: Path) -> None:
     write_page(table_run, tmp_path / "table.html")
     page = open_page(tmp_path / "table.html")
-    (tmp_path / "room.csv").write_text("light,area,height,note\n250,31,2.4,new\n")
+    (tmp_path / "room.csv").write_text("light;area;height;floor;note\n250;31;2,4;oak;new\n")
     after(page, lambda: page.set_input_files("#file", tmp_path / "room.csv"))
-    want = table_run.encode(np.array([[2.4, 31.0, 250.0]])).codes[0]  # in the table's own units
-    np.testing.assert_allclose(codes(page)[0], want, atol=0.01)
+    room = {"height": [2.4], "area": [31.0], "floor": ["oak"], "light": [250.0]}  # in the table's own units
+    np.testing.assert_allclose(codes(page)[0], table_run.encode(room).codes[0], atol=0.01)
+    (tmp_path / "odd.csv").write_text("height,area,floor,light\n2.4,31,moss,250\n")
+    page.set_input_files("#file", tmp_path / "odd.csv")
+    page.wait_for_selector("#status:has-text('“moss” is no value of floor (cork, oak, tiles)')")
     (tmp_path / "bad.csv").write_text("light,area\n250,31\n")
     page.set_input_files("#file", tmp_path / "bad.csv")
     page.wait_for_selector("#status:has-text('no column “height”')")

@@ -1,4 +1,4 @@
-"""300 random tables through every metric: a value, or a sentence that says why there is none."""
+"""100 random tables through every metric: a value, or a sentence that says why there is none."""
 
 import math
 import warnings
@@ -15,7 +15,7 @@ from unbraid.metrics._shared.checks import as_table
 from unbraid.metrics._shared.table import KINDS
 from unbraid.metrics.suite import failure, suite
 
-TABLES, PARTS = 300, 10
+TABLES, PARTS = 100, 5
 # These fit to thousands of draws, which takes seconds; fewer of them meet the same faults.
 FITTED = ("factor_score", "beta_score", "z_diff")
 
@@ -68,8 +68,7 @@ def test_every_metric_gives_a_value_or_a_reason(part: int) -> None:
         for name, score in scores.items():
             where = f"table {seed}, {name}: {score.value} {score.details.get('error')}"
             assert math.isnan(score.value) == ("error" in score.details), where
-            # Posteriors 1e30 apart have no ELBO that a computer could fit; nothing else may end in an exception.
-            assert "Error:" not in score.details.get("error", "") or name == "elbo_terms", where
+            assert "Error:" not in score.details.get("error", ""), where
 
 
 def test_codes_far_from_zero_score_as_those_around_it() -> None:

@@ -143,3 +143,16 @@ def test_bad_posteriors_are_named() -> None:
         elbo_terms(np.zeros((5, 2)), np.full((5, 2), np.nan))
     with pytest.raises(InputError, match="did you mean 'exact'"):
         elbo_terms(np.zeros((5, 2)), np.zeros((5, 2)), method="exakt")
+
+
+def test_terms_do_not_depend_on_where_zero_is_but_for_the_prior() -> None:
+    mu, log_var = posteriors(300, 2)
+    near, far = elbo_terms(mu, log_var, replicates=0), elbo_terms(mu + 1e5, log_var, replicates=0)
+    for name in ("index_code_mi", "total_correlation"):
+        assert far[name].value == pytest.approx(near[name].value, abs=1e-6)
+    assert far["kl"].value == pytest.approx(near["kl"].value + ((mu + 1e5) ** 2 - mu**2).sum(1).mean() / 2)
+
+
+def test_posteriors_too_far_apart_are_refused() -> None:
+    with pytest.raises(InputError, match="5e\\+08 deviations of their posteriors apart"):
+        elbo_terms(np.array([[0.0], [1e9]]), np.zeros((2, 1)))

@@ -45,3 +45,32 @@ def test_codes_that_no_rotation_improves_stay_as_they_are():
         found = independent_rotation(codes, least_gain=0.02)
         np.testing.assert_array_equal(found.matrix, np.eye(codes.shape[1]))
         assert found.gain == 0
+
+
+def test_entropy_by_hand():
+    # Neighbours √3 → 1 apart: spacings 1 and 2, times (n + 1)/1.
+    np.testing.assert_allclose(marginal_entropies(np.array([[3.0, 0.0, 1.0]])), [(np.log(4) + np.log(8)) / 2])
+    # Of four, two apart: spacings 3 and 6, times 5/2.
+    np.testing.assert_allclose(marginal_entropies(np.array([[0.0, 7.0, 1.0, 3.0]])), [(np.log(7.5) + np.log(15)) / 2])
+
+
+@pytest.mark.parametrize("angle", [0.5, -0.7, 1.2])
+def test_the_angle_is_the_best_of_all(angle):
+    rng = np.random.default_rng(4)
+    codes = np.stack([rng.exponential(1.0, 800), 0.4 * rng.uniform(-1, 1, 800)], axis=1) @ turn(angle).T + [3.0, -1.0]
+    found = independent_rotation(codes)
+    best = min(marginal_entropies(turn(a) @ codes.T).sum() for a in np.linspace(0, np.pi, 360))
+    assert found.entropy_before == pytest.approx(marginal_entropies(codes.T).sum())
+    assert found.entropy_after == pytest.approx(marginal_entropies(found.matrix @ codes.T).sum())
+    assert found.entropy_after < best + 0.02
+
+
+def test_pairs_are_turned_until_none_gains():
+    rng = np.random.default_rng(5)
+    mixed, _ = np.linalg.qr(rng.normal(size=(4, 4)))
+    codes = rng.exponential(1.0, (1500, 4)) * [1.0, 2.0, 0.5, 1.0] @ mixed.T
+    found = independent_rotation(codes)
+    again = independent_rotation(codes @ found.matrix.T)
+    np.testing.assert_array_equal(again.matrix, np.eye(4))
+    strength = np.abs(found.matrix @ mixed)
+    np.testing.assert_allclose(strength, np.round(strength), atol=0.15)

@@ -264,3 +264,5 @@ def test_given_codes_are_points_and_their_prior_is_uniform() -> None:
     assert drawn[:, 1].min().item() == pytest.approx(2, abs=0.01)
     assert drawn[:, 1].max().item() == pytest.approx(6, abs=0.01)
     assert not prior.kl_per_latent().any()
+    counted = Uniform(500, ("a",), ((3.0, 6.0),), torch.tensor([True])).rsample()
+    assert sorted(set(counted.flatten().tolist())) == [3.0, 4.0, 5.0, 6.0], "a range need not begin at 0"

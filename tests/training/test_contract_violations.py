@@ -44,7 +44,36 @@ class Crowded(BetaVAEModel):
         return {"z": Point(mean - mean.mean(0))}
 
 
-BUILT: dict[str, type[BetaVAEModel]] = {"stateful": Stateful, "greedy": Greedy, "crowded": Crowded}
+class Homebound(BetaVAEModel):
+    """Its loss weighs latents by a vector that stays on the CPU."""
+
+    def loss(self, batch: Batch, step: int) -> Terms:
+        weights = torch.ones(self.config.latents)
+        return Terms((self.posterior(batch.x).mean * weights).square().sum() + super().loss(batch, step).total)
+
+
+class Absent(BetaVAEModel):
+    """Its codes are on the CPU wherever the model is."""
+
+    def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
+        return {"z": Point(torch.zeros(len(x), self.config.latents))}
+
+
+class Measuring(BetaVAEModel):
+    """Its loss asks for a value in every step, which makes a GPU wait."""
+
+    def loss(self, batch: Batch, step: int) -> Terms:
+        return Terms(super().loss(batch, step).total / batch.x.mean().item())
+
+
+BUILT: dict[str, type[BetaVAEModel]] = {
+    "stateful": Stateful,
+    "greedy": Greedy,
+    "crowded": Crowded,
+    "homebound": Homebound,
+    "absent": Absent,
+    "measuring": Measuring,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +96,9 @@ Check = Callable[[MethodConfig, TrainingData], None]
         ("stateful", contract.check_losses, "vae: its loss must be the same when computed again"),
         ("greedy", contract.check_gradients, "vae: 'unused', which it trains, must change"),
         ("crowded", contract.check_codes, "the code z of an observation must not depend on what else is in the batch"),
+        ("homebound", contract.check_other_device, "the loss of vae must run on the model's device .*cpu"),
+        ("absent", contract.check_other_device, "encode must run on the model's device .*the mean of z is on the cpu"),
+        ("measuring", contract.check_other_device, "the loss of vae must run on the model's device .*item"),
     ],
 )
 def test_a_broken_method_is_told_what_it_breaks(fault: str, check: Check, sentence: str) -> None:
@@ -78,5 +110,5 @@ def test_a_broken_method_is_told_what_it_breaks(fault: str, check: Check, senten
 def test_a_sound_method_passes_the_same_checks() -> None:
     config = VAE(width=0.1)
     source = contract.training_data(config, contract.small_images())
-    for check in (contract.check_losses, contract.check_gradients, contract.check_codes):
+    for check in (contract.check_losses, contract.check_gradients, contract.check_codes, contract.check_other_device):
         check(config, source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from unbraid.cli.console import print_table
+from unbraid.cli.console import out, print_table
 from unbraid.metrics.keys import HEADS, MetricKey
 from unbraid.metrics.score import verdict
 
@@ -31,10 +31,11 @@ def print_scores(results: Mapping[str, Mapping[str, Any]]) -> None:
     for name in names:
         key = MetricKey.parse(name)
         said = " ".join(formatted(results[name])).removesuffix(" –")
-        if results[name].get("chance"):
-            said += f", chance {standing(results[name])[0]}"
+        said += "*" if results[name].get("beyond_chance") is False else ""
         pairs.setdefault(str(key.plain), {})[key.reads_labels] = said
     print_table(("metric", *HEADS), [(name, row.get(True, "–"), row.get(False, "–")) for name, row in pairs.items()])
+    if any(results[name].get("beyond_chance") is False for name in names):
+        out.print("[dim]* no better than chance")
 
 
 def standing(score: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from unbraid import metrics
 from unbraid.errors import InputError, unknown
+from unbraid.evaluation.code_tables import read_codes
 from unbraid.evaluation.measure import Measure, MeasureOptions
 from unbraid.evaluation.registry import MEASURES
 from unbraid.evaluation.scores_file import kept_scores, write_scores
@@ -139,9 +140,17 @@ def works_without_labels(run: RunDirectory) -> bool:
     return not any(config.codes_are_labels for config, _ in run.plan.stages)
 
 
-def evaluate_table(path: Path, names: Sequence[str], *, seed: int = 0, show: bool = True) -> dict[str, Any]:
-    """Metrics of a table of codes and factors that any model has written."""
-    table = metrics.load_table(path)
+def evaluate_table(
+    path: Path,
+    names: Sequence[str],
+    *,
+    factors: Sequence[str] = (),
+    key: str | None = None,
+    seed: int = 0,
+    show: bool = True,
+) -> dict[str, Any]:
+    """Metrics of a file of codes and factors that any model has written; see `read_codes`."""
+    found = read_codes(path, factors, key)
     chosen = None
     if list(names) != ["all"]:
         known_metrics(names)
@@ -149,6 +158,10 @@ def evaluate_table(path: Path, names: Sequence[str], *, seed: int = 0, show: boo
             measure_of(name)
         chosen = list(names)
     with Steps("metrics", len(chosen or metrics.SUITE), show=show) as bar:
-        scores = metrics.suite(table, metrics=chosen, seed=seed, progress=show_metric(bar))
+        options: dict[str, Any] = {"metrics": chosen, "seed": seed, "progress": show_metric(bar)}
+        if isinstance(found, metrics.Table):
+            scores = metrics.suite(found, **options)
+        else:
+            scores = metrics.suite(found.codes, found.factors, **options, **found.about)
     say_failures(scores)
     return {name: score.to_json() for name, score in scores.items()}

@@ -23,6 +23,7 @@ from unbraid.metrics.score import Score as Score
 # The metrics, in the order in which they are listed and computed; importing one registers it.
 # isort: off
 from unbraid.metrics.mig import mig as mig
+from unbraid.metrics.mig_sup import mig_sup as mig_sup
 from unbraid.metrics.sap import sap as sap
 from unbraid.metrics.modularity import modularity as modularity
 from unbraid.metrics.explicitness import explicitness as explicitness
@@ -30,6 +31,10 @@ from unbraid.metrics.factor_score import factor_score as factor_score
 from unbraid.metrics.beta_score import beta_score as beta_score
 from unbraid.metrics.z_diff import z_diff as z_diff
 from unbraid.metrics.dci import dci as dci
+from unbraid.metrics.dci_es import dci_es as dci_es
+from unbraid.metrics.infomec import infomec as infomec
+from unbraid.metrics.minimality import minimality as minimality
+from unbraid.metrics.sufficiency import sufficiency as sufficiency
 from unbraid.metrics.irs import irs as irs
 from unbraid.metrics.mcc import mcc as mcc
 from unbraid.metrics.downstream import downstream as downstream
@@ -37,6 +42,7 @@ from unbraid.metrics.attribute_classification import attribute_classification as
 from unbraid.metrics.total_correlation import total_correlation as total_correlation
 from unbraid.metrics.elbo_terms import elbo_terms as elbo_terms
 from unbraid.metrics.udr import udr as udr
+from unbraid.metrics.leakage import leakage as leakage
 from unbraid.metrics.conditioning import code_information as code_information, conditioning as conditioning
 from unbraid.metrics.downstream_by_stage import downstream_by_stage as downstream_by_stage
 from unbraid.metrics.identity_change import identity_change as identity_change

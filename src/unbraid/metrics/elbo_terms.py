@@ -14,6 +14,7 @@ from unbraid.metrics._shared.table import gaussian_kl
 from unbraid.metrics.record import POSTERIOR, Display, Metric, register
 from unbraid.metrics.score import Score
 
+FARTHEST = 1e6  # deviations: squares of it leave four digits of a nat
 METHODS = ("auto", "exact", "stratified", "minibatch")
 
 
@@ -94,6 +95,13 @@ def _posterior(means: ArrayLike, log_vars: ArrayLike) -> tuple[Array, Array]:
         raise InputError(f"means {mu.shape} and log_vars {log_var.shape} must have one shape, [n, latents].")
     if len(mu) < 2:
         raise InputError(f"there are {len(mu)} rows of means; the aggregate posterior needs at least two.")
+    with np.errstate(over="ignore"):
+        apart = float((np.abs(mu - mu.mean(axis=0)) * np.exp(-0.5 * log_var)).max())
+    if not apart < FARTHEST:
+        raise InputError(
+            f"means lie {apart:.0e} deviations of their posteriors apart, and densities are resolved up to "
+            f"{FARTHEST:.0e}: see whether log_vars belong to these means, or leave elbo_terms out."
+        )
     return mu, log_var
 
 
@@ -113,6 +121,9 @@ def _whole(
     replicates: int,
 ) -> dict[str, Score]:
     n, d = mu.shape
+    mean_prior = float(-0.5 * (np.square(mu) + np.exp(log_var) + LOG_2PI).sum(axis=1).mean())
+    per_latent = gaussian_kl(mu, log_var).mean(axis=0)
+    mu = mu - mu.mean(axis=0)  # only the prior knows where 0 is, and squares of means far from it lose the digits
     draws = stream(seed, "elbo")
     if method == "stratified" and points < n:
         # Rows sorted by their KL and cut into `points` strata, one row from each.
@@ -136,15 +147,13 @@ def _whole(
     mean_log_q = float(coefficients[0])
     residual = log_q - away @ coefficients
 
-    mean_prior = float(-0.5 * (np.square(mu) + np.exp(log_var) + LOG_2PI).sum(axis=1).mean())
     kl, dimension_kl = float(each.mean()), mean_product - mean_prior
     tc = mean_log_q - mean_product
-    mi = kl - tc - dimension_kl
+    mi = mean_own - mean_log_q
     details = {**details, "evaluation_points": len(z)}
     spread = np.zeros(0)
     if replicates:
         spread = resampled_means(residual, seed=seed, replicates=replicates)
-    per_latent = gaussian_kl(mu, log_var).mean(axis=0)
     return {
         "index_code_mi": Score(mi, interval(mi, mi - spread), details),
         "total_correlation": Score(tc, interval(tc, tc + spread), details),

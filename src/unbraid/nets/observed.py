@@ -82,7 +82,8 @@ class ObservedLabels(nn.Module):
 
     def known(self, labels: Tensor) -> Tensor:
         """Whether each value of u is known, [b, value]."""
-        return (~labels.isnan()).repeat_interleave(torch.tensor(self.sizes, device=labels.device), dim=1)
+        repeats = torch.tensor(self.sizes, device=labels.device)
+        return (~labels.isnan()).repeat_interleave(repeats, dim=1, output_size=self.values)
 
     def forward(self, labels: Tensor, instead: Tensor | None = None) -> Tensor:
         """u; where a label is missing, `instead` [b, value], or without it the mean of the labels in training."""

@@ -28,7 +28,7 @@ from unbraid.training.batches import BatchSource, TrainingData
 from unbraid.training.loop import Job, train
 from unbraid.training.machine import Machine, environment
 from unbraid.training.precision import with_precision
-from unbraid.util.files import check_folder, clean_partial, copy, file_digest, link, write_json
+from unbraid.util.files import check_folder, clean_partial, copy, file_digest, link, read_json, write_json
 from unbraid.util.lock import locked
 from unbraid.util.schema import to_json
 from unbraid.util.tensors import read_tensors
@@ -182,6 +182,9 @@ def reuse(run: RunDirectory, number: int) -> bool:
         if path.parent == here:
             continue
         try:
+            plain = read_json(path)  # there may be thousands: only the one that is wanted is checked in full
+            if isinstance(plain, dict) and plain.get("key", key) != key:
+                continue
             record = read_stage(path.parent)
             if record.get("key") != key:
                 continue

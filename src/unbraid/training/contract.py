@@ -20,6 +20,8 @@ from unbraid.data.factor_data import Factor, FactorData
 from unbraid.training import checkpoint
 from unbraid.training.averaging import WeightAverage
 from unbraid.training.batches import BatchSource, TrainingData
+from unbraid.training.device_check import ContractError as ContractError
+from unbraid.training.device_check import check_device, require
 from unbraid.training.loop import Job, UpdateOptimizer, build, learn_prior, training_step
 from unbraid.training.machine import launch
 from unbraid.util.schema import from_json, to_json
@@ -28,17 +30,13 @@ from unbraid.util.tensors import read_tensors
 SEED, STEPS, PROCESSES = 7, 4, 2
 
 
-class ContractError(AssertionError):
-    """A method does not keep the contract; the message says which part of it."""
-
-
 def check_method(config: MethodConfig, data: FactorData | None = None, *, processes: int = PROCESSES) -> None:
     """Check that a method keeps the contract; raises `ContractError` that names what is violated.
 
     Configuration and JSON, weights from a seed, losses without state, gradients only into what an update trains,
-    shapes of codes and observations, saved and loaded weights, a resumed run, and (with `processes` > 1) training by
-    two processes at once, which read the calling script again: call this under `if __name__ == "__main__":`. `data`
-    are small images with two factors unless given. It takes about a minute.
+    shapes of codes and observations, tensors that stay on the model's device, saved and loaded weights, a resumed
+    run, and (with `processes` > 1) training by two processes at once, which read the calling script again: call this
+    under `if __name__ == "__main__":`. `data` are small images with two factors unless given. It takes about a minute.
     """
     source = training_data(config, data or small_images())
     check_configuration(config)
@@ -46,6 +44,7 @@ def check_method(config: MethodConfig, data: FactorData | None = None, *, proces
     check_losses(config, source)
     check_gradients(config, source)
     check_codes(config, source)
+    check_other_device(config, source)
     check_resume(config, source)
     if processes > 1:
         check_processes([config], data, processes)
@@ -168,6 +167,15 @@ def check_codes(config: MethodConfig, source: TrainingData) -> None:
                 require(bool(value.isfinite().all()), f"the draw of {key} given y must be finite")
 
 
+def check_other_device(config: MethodConfig, source: TrainingData) -> None:
+    """Everything that a trained method computes is computed where its weights and its batch are."""
+    batches = batch_source(source)
+    check_device(
+        finished(trained(config, source, 1), source),
+        lambda update: batches.batch(update.name, update.stream, update.batch_size, 0),
+    )
+
+
 def encode(method: Method, x: Tensor, y: Tensor | None, labels: Tensor) -> dict[str, Posterior]:
     """The posteriors of a method, or its priors if it has no encoder."""
     if isinstance(method, Encodes):
@@ -282,9 +290,3 @@ def fingerprint(method: Method, *, buffers: bool = True) -> str:
     for name, tensor in sorted(tensors.items()):
         digest.update(name.encode() + tensor.detach().contiguous().numpy().tobytes())
     return digest.hexdigest()
-
-
-def require(true: bool, what: str) -> None:
-    """Raise `ContractError` unless the condition holds; `what` says what must hold."""
-    if not true:
-        raise ContractError(f"method contract violated: {what}.")

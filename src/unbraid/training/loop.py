@@ -137,7 +137,7 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
             if leader and step + 1 in machine.keep:
                 with average.in_place():
                     checkpoint.keep(job.folder, job.key, method, step + 1)
-            if stop.is_set() and step + 1 < job.steps:
+            if (stop.is_set() or step + 1 == machine.pause) and step + 1 < job.steps:
                 checkpoint.save(job.folder, job.key, method, optimizers, step + 1, average)
                 raise Interrupted(f"stopped at step {step + 1} of {job.steps}; repeat the command to go on from there.")
             if leader and time.monotonic() - saved > machine.checkpoint_seconds:

@@ -15,6 +15,7 @@ from unbraid.training.precision import AUTO, faster, step_seconds, trial
 
 WARM_UP = 2  # steps that are not counted: the first ones choose kernels and ask for memory
 LEAST, MOST = 3, 300  # steps that are
+Clock = Callable[[], float]
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Pace:
     precision: str
 
 
-def measure(job: Job, machine: Machine, most_seconds: float) -> Pace:
+def measure(job: Job, machine: Machine, most_seconds: float, clock: Clock = time.perf_counter) -> Pace:
     """Measure the steps of a job for some seconds, in the precision that it would be trained in.
 
     The middle of the times counts, not the least: what else the machine does is going to take its part of every step.
@@ -34,16 +35,17 @@ def measure(job: Job, machine: Machine, most_seconds: float) -> Pace:
         job: what is to be trained; its folder is not touched.
         machine: where.
         most_seconds: when to stop; a few steps are taken in any case.
+        clock: what tells the seconds.
 
     Returns:
         The pace. The caller's random numbers stay as they are.
     """
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
         precision = faster(step_seconds(job, machine)) if machine.precision == AUTO else machine.precision
-        return Pace(typical_seconds(trial(job, machine, precision), most_seconds), precision)
+        return Pace(typical_seconds(trial(job, machine, precision), most_seconds, clock), precision)
 
 
-def typical_seconds(step: Callable[[], None], most_seconds: float, clock: Callable[[], float] | None = None) -> float:
+def typical_seconds(step: Callable[[], None], most_seconds: float, clock: Clock) -> float:
     """The median time of a step.
 
     Args:
@@ -51,7 +53,6 @@ def typical_seconds(step: Callable[[], None], most_seconds: float, clock: Callab
         most_seconds: when to stop.
         clock: what tells the seconds.
     """
-    clock = clock or time.perf_counter
     for _ in range(WARM_UP):
         step()
     times: list[float] = []

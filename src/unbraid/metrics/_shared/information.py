@@ -139,3 +139,10 @@ def gaps(normalised: Array) -> Array:
         return normalised[..., 0, :]
     top = np.partition(normalised, -2, axis=-2)
     return np.asarray(top[..., -1, :] - top[..., -2, :])
+
+
+def code_entropy(table: Table, bins: int, points: int | None, seed: int) -> Array:
+    """H(z_j) of the binned codes in nats, `[d]`."""
+    codes = binned_codes(table, bins, points, seed)
+    share = np.stack([np.bincount(column, minlength=bins) for column in codes.T]) / len(codes)
+    return np.asarray(-(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=1))

@@ -8,6 +8,7 @@ from unbraid.metrics._shared.bootstrap import Array
 
 LOG_2PI = float(np.log(2 * np.pi))
 _BLOCK = 1024
+_NOTHING = 45.0  # nats below the largest pair: a million of these are 3e-14 of it
 
 
 def log_aggregate_posterior(z: Array, mu: Array, log_var: Array) -> Array:
@@ -27,11 +28,20 @@ def log_aggregate_posterior(z: Array, mu: Array, log_var: Array) -> Array:
         for first in range(0, len(mu), 4 * _BLOCK):
             pairs = part @ components[first : first + 4 * _BLOCK].T
             peak = np.maximum(highest, pairs.max(axis=1))
-            pairs -= peak[:, None]
-            total = total * np.exp(highest - peak) + np.exp(pairs, out=pairs).sum(axis=1)
+            total = total * np.exp(highest - peak) + _sum_of_exponentials(pairs, peak)
             highest = peak
         out[start : start + _BLOCK] = highest + np.log(total) - np.log(len(mu))
     return out
+
+
+def _sum_of_exponentials(pairs: Array, peak: Array) -> Array:
+    """Σ exp(pairs − peak) of each row; most pairs are far apart and are not worth an exponential."""
+    near = np.flatnonzero(pairs > (peak - _NOTHING)[:, None])
+    if len(near) > pairs.size // 4:
+        pairs -= peak[:, None]
+        return np.asarray(np.exp(pairs, out=pairs).sum(axis=1))
+    row = near // pairs.shape[1]
+    return np.asarray(np.bincount(row, np.exp(pairs.ravel()[near] - peak[row]), minlength=len(pairs)), dtype=np.float64)
 
 
 def mss_log_weights(batch: int, n: int) -> Array:

@@ -49,6 +49,19 @@ def number(value: float | None, digits: int = 3) -> str:
     return text.replace("-", "−")
 
 
+def to_step(value: float, step: float) -> str:
+    """A value with two significant digits of `step`, which is how far it usually varies.
+
+    Example:
+        >>> to_step(1290.4, 314.0), to_step(14.372, 0.81), to_step(-1e-9, 5.0), to_step(0.00123, 2e-7)
+        ('1,290', '14.37', '0.0', '0.00123')
+    """
+    decimals = 1 - math.floor(math.log10(step)) if step > 0 and math.isfinite(step) else 7
+    if decimals > 6 or not math.isfinite(value) or abs(value) >= 1e7:
+        return number(value)
+    return f"{round(value, max(0, decimals)) + 0.0:,.{max(0, decimals)}f}".replace("-", "−")  # + 0.0: no −0.0
+
+
 def superscript(number: int) -> str:
     """A number in superscript digits."""
     return str(number).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

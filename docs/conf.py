@@ -1,0 +1,53 @@
+"""How the documentation is built: `make docs`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from generate import write_pages
+
+from unbraid import __version__
+
+project, author, release = "unbraid", "the authors of unbraid", __version__
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+]
+exclude_patterns = ["_build", "**.ipynb_checkpoints", "jupyter_execute"]
+myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
+myst_heading_anchors = 3
+nb_execution_mode = "auto"
+nb_execution_timeout = 600
+nb_execution_raise_on_error = True
+nb_merge_streams = True
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_default_options = {"members": True, "show-inheritance": False}
+suppress_warnings = ["autodoc.import_object"]
+html_theme = "furo"
+html_title = f"unbraid {release}"
+html_static_path: list[str] = []
+html_theme_options = {"navigation_with_keys": True}
+
+
+def escape_formulas(app: object, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """Docstrings are plain text: |a − b| and p_ are formulas there, and markup for Sphinx."""
+    for number, line in enumerate(lines):
+        if ">>>" not in line and "``" not in line:
+            lines[number] = re.sub(r"(?<=\w)_(?=\W|$)", r"\\_", line.replace("|", "\\|"))
+
+
+def setup(app: Any) -> None:
+    """Connect what changes docstrings."""
+    app.connect("autodoc-process-docstring", escape_formulas)
+
+
+write_pages(Path(__file__).parent / "reference")

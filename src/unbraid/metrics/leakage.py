@@ -1,0 +1,118 @@
+"""Leakage: what a group of codes still knows of factors that it should not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from unbraid.errors import InputError
+from unbraid.metrics._shared.bootstrap import REPEATS, Array, interval, resampled_means
+from unbraid.metrics._shared.calibration import calibration
+from unbraid.metrics._shared.checks import table_metric
+from unbraid.metrics._shared.correlation import standard
+from unbraid.metrics._shared.predictive import held_out_losses
+from unbraid.metrics._shared.table import Table
+from unbraid.metrics.record import Metric, register
+from unbraid.metrics.score import Score
+
+_WIDEST = 20  # latents whose products are read too: beyond, there would be hundreds of them
+
+
+@table_metric
+@calibration(draws=3, best=0.0)
+def leakage(
+    table: Table,
+    *,
+    latents: Sequence[int | str] | None = None,
+    train: int = 4000,
+    test: int = 2000,
+    seed: int = 0,
+    replicates: int = REPEATS,
+) -> Score:
+    """Leakage: the share of each factor's entropy that a group of codes gives away.
+
+    1/K Σ_k (H(v_k) − loss_k)/H(v_k), where loss_k is the cross-entropy on held-out rows of a multinomial logistic
+    regression (C = 1) on the standardised codes and, of up to 20 of them, their products: a lower bound of the mutual
+    information between all codes of the group together and the factor. Give the factors that the group should not know,
+    such as the class for PartedVAE's codes that are free of it, another factor for the code of one, or what stage 1
+    holds for a later stage. It may be below 0 by chance.
+
+    Args:
+        codes, factors: mean codes [n, latent] and factors [n, factor], or a `Table`.
+        latents: the group, by the columns' names or places (0 is the first); left out, all codes.
+        train: rows to fit on.
+        test: rows to test on.
+        seed: of the split and of the bootstrap.
+        replicates: bootstrap samples of the test rows; 0 for no interval.
+
+    Returns:
+        The share, at most 1; `details["per_factor"]` has each factor's and `details["nats"]` the information itself.
+
+    Reference:
+        Xu et al. 2020 for predictive information; Träuble et al. 2021 for factors that leak.
+
+    Example:
+        >>> from unbraid.metrics._shared.examples import perfect_table
+        >>> codes, factors = perfect_table()
+        >>> own, other = (leakage(codes, factors[:, 0], latents=[j]).value for j in ("z1", "z2"))
+        >>> own > 0.9, abs(other) < 0.02
+        (True, True)
+    """
+    chosen = _columns(latents, table)
+    fit, held = table.split(train, test, seed)
+    x = _quadratic(standard(table.codes[:, chosen]))
+    each, nats, again = [], [], []
+    for f in range(len(table.names)):
+        losses, plain = held_out_losses(table, f, x, fit, held, balanced=False, penalty=1.0)
+        each.append(1.0 - losses.mean() / plain.mean())
+        nats.append(plain.mean() - losses.mean())
+        if replicates:
+            means = resampled_means(np.stack([losses, plain], axis=1), seed=seed, replicates=replicates)
+            again.append(1.0 - means[:, 0] / np.maximum(means[:, 1], 1e-12))
+    value = float(np.mean(each))
+    details = {
+        "seed": seed,
+        "latents": [table.columns[j] for j in chosen],
+        "train": len(fit),
+        "test": len(held),
+        "per_factor": table.by_factor(np.array(each)),
+        "nats": table.by_factor(np.array(nats)),
+    }
+    return Score(value, interval(value, np.mean(again, axis=0), high=1) if replicates else None, details)
+
+
+def _columns(latents: Sequence[int | str] | None, table: Table) -> list[int]:
+    if latents is None:
+        return list(range(len(table.columns)))
+    names = list(table.columns)
+    try:
+        chosen = [names.index(one) if isinstance(one, str) else range(len(names))[one] for one in latents]
+    except (ValueError, IndexError):
+        chosen = []
+    if not chosen:
+        raise InputError(f"latents {list(latents)} are not columns of the codes; choose from {', '.join(names)}.")
+    return chosen
+
+
+def _quadratic(x: Array) -> Array:
+    """Codes and their products, each standardised."""
+    if x.shape[1] > _WIDEST:
+        return x
+    first, second = np.triu_indices(x.shape[1])
+    return np.column_stack([x, standard(x[:, first] * x[:, second])])
+
+
+register(
+    Metric(
+        name="leakage",
+        title="Leakage",
+        description="share of a factor that a group of codes gives away",
+        function=leakage,
+        needs="codes of a group, factors",
+        better="lower",
+        range=(None, 1.0),
+        chance=0.0,
+        reference="Xu et al. 2020; Träuble et al. 2021",
+    )
+)

@@ -1,0 +1,103 @@
+"""Pages do not lie: links lead somewhere, Python imports what there is, commands have the options that they show."""
+
+import ast
+import importlib
+import re
+import shlex
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from unbraid import cli, methods
+from unbraid.util.option_paths import option_names
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("[a-qs-z]*/*.md")])
+MADE = ("reference/", "_build/")  # by `make docs`
+
+
+def blocks(page: Path, *languages: str) -> list[str]:
+    """The fenced blocks of a page in one of these languages."""
+    pattern = re.compile(rf"^```({'|'.join(languages)})\n(.*?)^```", re.DOTALL | re.MULTILINE)
+    return [match[1] for match in pattern.findall(page.read_text())]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if not target.startswith(("http://", "https://", "mailto:")) and not target.startswith(MADE):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_python_names_what_there_is(page: Path) -> None:
+    for block in blocks(page, "python", "py"):
+        if ">>>" in block:
+            continue
+        tree = ast.parse(block)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "unbraid":
+                module = importlib.import_module(node.module)
+                for alias in node.names:
+                    submodule = f"{node.module}.{alias.name}"
+                    assert hasattr(module, alias.name) or importlib.import_module(submodule), submodule
+            if isinstance(node, ast.Attribute):
+                assert exists(ast.unparse(node)), f"{page.name}: {ast.unparse(node)}"
+
+
+def exists(dotted: str) -> bool:
+    """Whether `ub.a.b` is there; what does not begin with a name of ours is not our business."""
+    first, *rest = dotted.split(".")
+    if first not in ("ub", "unbraid", "metrics") or not all(part.isidentifier() for part in rest):
+        return True
+    thing = importlib.import_module("unbraid.metrics" if first == "metrics" else "unbraid")
+    for part in rest:
+        if not hasattr(thing, part):
+            return False
+        thing = getattr(thing, part)
+        if not hasattr(thing, "__name__"):  # an object: what it has is decided when it is made
+            return True
+    return True
+
+
+@cache
+def help_of(command: str) -> str:
+    """What `unbraid COMMAND --help` prints."""
+    import io
+    from contextlib import redirect_stdout
+
+    text = io.StringIO()
+    with redirect_stdout(text), pytest.raises(SystemExit):
+        cli.main([*command.split(), "--help"])
+    return text.getvalue()
+
+
+@cache
+def method_options() -> set[str]:
+    """Every option of every method, as it is typed."""
+    return {name.replace("_", "-") for config in methods.METHODS for name in option_names(config)}
+
+
+def commands() -> list[tuple[str, str]]:
+    """Every command of every page that can be typed: page and line."""
+    found = []
+    for page in PAGES:
+        for block in blocks(page, "sh", "bash", "console", ""):
+            for line in block.replace("\\\n", " ").splitlines():
+                words = line.split("  #")[0].split(" #")[0].strip()
+                if words.startswith("unbraid ") and "NAME" not in words:
+                    found.append((page.name, words))
+    return found
+
+
+@pytest.mark.parametrize(("page", "line"), commands(), ids=lambda text: text[:60])
+def test_commands_have_these_options(page: str, line: str) -> None:
+    words = shlex.split(line.split("   ")[0].replace("…", ""))[1:]
+    group = {"data": 2}.get(words[0], 1)
+    text = help_of(" ".join(words[:group]))
+    for word in words[group:]:
+        if word.startswith("--") and not word.startswith("--data."):
+            name = re.sub(r"^\d+\.", "", word[2:].split("=")[0])
+            assert f"--{name}" in text or name in method_options(), f"{page}: {word} of {' '.join(words[:group])}"

@@ -1,0 +1,234 @@
+"""Mutation testing: `make mutants`, and `make mutants-sample` for a fixed few.
+
+python -m mutants [--rooms ops nets …] [--files ops/gaussian.py …] [--per-file 40] [--jobs 2] [--sample 30] [--report]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections import defaultdict
+from functools import partial
+from pathlib import Path
+
+from .mutant import Mutant, chosen
+from .operators import mutants_of
+from .scores import known_survivors, print_scores
+from .session import ROOT, SOURCE, Session, digest_of, in_fork, try_mutant, with_session
+from .wrong_equations import wrong_mutants
+
+ROOMS = {
+    "ops": ("ops",),
+    "methods": ("methods",),
+    "metrics": ("metrics",),
+    "nets": ("nets",),
+    "measures": tuple(
+        f"evaluation/{name}.py"
+        for name in (
+            "conditioning", "identity", "identifiability", "classes", "class_priors", "downstream", "reconstruction",
+            "inception", "lpips", "table",
+        )
+    ),
+}  # fmt: skip
+# Lists, records and words: nothing is computed there.
+LEFT_OUT = (
+    "metrics/record.py",
+    "metrics/keys.py",
+    "metrics/load.py",
+    "metrics/_shared/examples.py",
+    "methods/recipes.py",
+)
+# Where tests are looked for, the room's own first.
+TESTS = {
+    "ops": ("tests/ops", "src/unbraid/ops", "tests/methods", "tests/nets"),
+    "methods": (
+        "tests/methods",
+        "src/unbraid/methods",
+        "tests/nets/test_resolution.py",
+        "tests/nets/test_nearest_codes.py",
+        "tests/training/test_training_means.py",
+        "tests/training/test_method_contract.py::test_method_keeps_the_contract",
+    ),
+    "metrics": ("tests/metrics", "src/unbraid/metrics"),
+    "nets": ("tests/nets", "src/unbraid/nets", "tests/methods"),
+    "measures": ("tests/evaluation", "tests/nets/test_inception.py"),
+}
+# For the sample: tests that take milliseconds.
+SAMPLE_TESTS = (
+    "tests/ops", "tests/nets/test_forward_by_hand.py", "tests/metrics/test_by_hand.py", "tests/metrics/test_theory.py",
+    *(f"tests/methods/test_loss_{name}.py" for name in ("vae", "total_correlation", "labelled", "parted_vae")),
+)  # fmt: skip
+MOST_SECONDS = 30.0  # of tests that a mutant is given; those of its own room first, then the others, fast ones first
+CACHE = ROOT / ".mutants"
+
+
+def files_of(rooms: list[str], only: list[str]) -> dict[str, list[str]]:
+    """The files of each room, relative to the package."""
+    found: dict[str, list[str]] = {}
+    for room in rooms:
+        paths = [
+            path
+            for part in ROOMS[room]
+            for path in sorted((SOURCE / part).rglob("*.py") if not part.endswith(".py") else [SOURCE / part])
+        ]
+        names = [str(path.relative_to(SOURCE)) for path in paths]
+        found[room] = [name for name in names if name not in LEFT_OUT and (not only or name in only)]
+    return found
+
+
+class Coverage:
+    """Which test enters which function, kept from run to run for test files that have not changed."""
+
+    def __init__(self, session: Session, folder: Path) -> None:
+        self.path = folder / "coverage.jsonl"
+        self.session = session
+        kept = [json.loads(line) for line in self.path.read_text().splitlines()] if self.path.is_file() else []
+        digests: dict[str, str] = {}
+        for name in session.items:
+            file = name.split("::")[0]
+            digests.setdefault(file, digest_of(ROOT / file))
+        self.digests = digests
+        current = {
+            e["test"]: e
+            for e in kept
+            if e["test"] in session.items and e.get("digest") == digests[e["test"].split("::")[0]]
+        }
+        missing = [name for name in session.items if name not in current]
+        if missing:
+            print(f"watching {len(missing)} tests", flush=True)
+            raw = folder / "watched.jsonl"
+            raw.unlink(missing_ok=True)
+            in_fork(lambda: session.watch(missing, raw), quiet=True)
+            for line in raw.read_text().splitlines():
+                entry = json.loads(line)
+                current[entry["test"]] = entry | {"digest": digests[entry["test"].split("::")[0]]}
+            others = [e for e in kept if e["test"] not in session.items]
+            self.path.write_text("".join(json.dumps(e) + "\n" for e in (*current.values(), *others)))
+        self.failing = sorted(e["test"] for e in current.values() if e["failed"])
+        self.seconds = {e["test"]: e["seconds"] for e in current.values()}
+        self.by_function: dict[str, list[str]] = defaultdict(list)
+        self.by_file: dict[str, list[str]] = defaultdict(list)
+        for entry in current.values():
+            if not entry["failed"]:
+                for place in entry["functions"]:
+                    self.by_function[place].append(entry["test"])
+                for file in {place.split(":")[0] for place in entry["functions"]}:
+                    self.by_file[file].append(entry["test"])
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """The tests that enter a mutant's function: its room's first, and of these the fast ones."""
+        name = mutant.function or (mutant.target.split("(")[0] if mutant.target.endswith(")") else "")
+        of_values = [test for test in self.seconds if "/test_defaults" in test or "/test_options" in test]
+        found = self.by_function[f"{mutant.file}:{name}"] if name else [*self.by_file[mutant.file], *of_values]
+        room = mutant.file.split("/")[0]
+        ordered = sorted(found, key=lambda test: (f"/{room}/" not in test, self.seconds[test]))
+        taken: list[str] = []
+        total = 0.0
+        for test in ordered:
+            total += self.seconds[test]
+            if total > MOST_SECONDS and taken:
+                break
+            taken.append(test)
+        return taken
+
+
+def run(options: argparse.Namespace, session: Session) -> None:
+    """Try every mutant that was asked for and has no current result."""
+    CACHE.mkdir(exist_ok=True)
+    (CACHE / ".gitignore").write_text("*\n")
+    coverage = Coverage(session, CACHE)
+    if coverage.failing:
+        print("these tests fail on the program as it is, and are left out:", *coverage.failing, sep="\n  ")
+    mutants = planned(options)
+    if options.sample:
+        mutants = chosen([mutant for mutant in mutants if mutant.function and coverage.tests(mutant)], options.sample)
+        (CACHE / "sample.json").write_text(json.dumps([mutant.key for mutant in mutants]))
+    for number in range(options.jobs):
+        if options.jobs == 1 or os.fork() == 0:
+            work(session, coverage, mutants[number :: options.jobs], CACHE / f"note-{number}", options)
+            if options.jobs > 1:
+                os._exit(0)
+    if options.jobs > 1:
+        for _ in range(options.jobs):
+            os.wait()
+
+
+def planned(options: argparse.Namespace) -> list[Mutant]:
+    """The mutants that were asked for."""
+    names = [name for names in files_of(options.rooms, options.files).values() for name in names]
+    sources = {name: (SOURCE / name).read_text(encoding="utf-8") for name in names}
+    if options.wrong:
+        return wrong_mutants(sources)
+    return [one for name, source in sources.items() for one in chosen(mutants_of(name, source), options.per_file)]
+
+
+def work(session: Session, coverage: Coverage, mutants: list[Mutant], note: Path, options: argparse.Namespace) -> None:
+    """Try mutants one after another; each result is written down at once."""
+    results = read_results()
+    for mutant in mutants:
+        tests = coverage.tests(mutant)
+        given = "".join(sorted({coverage.digests[test.split("::")[0]] for test in tests}))
+        if not options.again and is_current(results.get(mutant.key), given):
+            continue
+        began = time.monotonic()
+        status, killer = ("survived", "") if not tests else try_mutant(
+            session, mutant, tests, sum(coverage.seconds[test] for test in tests), note
+        )  # fmt: skip
+        entry = {
+            "key": mutant.key, "mutant": str(mutant), "file": mutant.file, "kind": mutant.kind, "status": status,
+            "killer": killer, "killer_digest": digest_of(ROOT / killer.split("::")[0]) if killer else "",
+            "tests": len(tests), "given": given, "seconds": round(time.monotonic() - began, 2),
+        }  # fmt: skip
+        with (CACHE / "results.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(entry) + "\n")
+        if status != "killed":
+            print(f"{status:9} {mutant}", flush=True)
+
+
+def is_current(entry: dict[str, str] | None, given: str) -> bool:
+    """Whether a result still holds: a kill while its test is the same, a survival while all its tests are."""
+    if entry is None or entry["status"] == "broken":
+        return False
+    if entry["status"] == "killed" and entry["killer"]:
+        return entry["killer_digest"] == digest_of(ROOT / entry["killer"].split("::")[0])
+    return entry["status"] in ("timeout", "killed") or entry["given"] == given
+
+
+def read_results() -> dict[str, dict[str, str]]:
+    """The last result of each mutant."""
+    path = CACHE / "results.jsonl"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return {entry["key"]: entry for entry in map(json.loads, lines)}
+
+
+def main() -> int:
+    """Run, print the score, and say by the exit code whether a mutant survived that is not known to be equivalent."""
+    parser = argparse.ArgumentParser(prog="make mutants", description="Mutation testing.")
+    parser.add_argument("--rooms", nargs="+", default=list(ROOMS), choices=list(ROOMS))
+    parser.add_argument("--files", nargs="+", default=[], help="only these, as ops/gaussian.py")
+    parser.add_argument("--per-file", type=int, default=40, help="at most so many mutants of a file, drawn by lot")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--sample", type=int, default=0, help="so many of all mutants, always the same")
+    parser.add_argument("--again", action="store_true", help="try those that have a result too")
+    parser.add_argument("--wrong", action="store_true", help="the list of wrong equations in place of operators'")
+    parser.add_argument("--report", action="store_true", help="only print the score of the results that are there")
+    options = parser.parse_args()
+    if not options.report:
+        rooms = options.rooms
+        for part in [rooms] if options.sample else [[room] for room in rooms]:
+            options.rooms = part
+            paths = SAMPLE_TESTS if options.sample else TESTS[part[0]]
+            in_fork(partial(with_session, list(paths), partial(run, options)))
+        options.rooms = rooms
+    mutants = planned(options)
+    if options.sample:
+        keys = set(json.loads((CACHE / "sample.json").read_text()))
+        mutants = [mutant for mutant in mutants if mutant.key in keys]
+    return print_scores(mutants, read_results(), files_of(options.rooms, options.files), known_survivors())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
