@@ -41,6 +41,11 @@ def fit(words: Sequence[str]) -> None:
     parser.add_argument(
         "--label-factors", action=ListOf, metavar="NAME", help="factors whose labels they may see (all)"
     )
+    parser.add_argument(
+        "--train-under",
+        metavar="TIES",
+        help="tie factors in training but not in scores: shape~size:0.2, 1-pair, 1-to-all",
+    )
     add_data_lists(parser)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the run directory (runs/…)")
     add_machine(parser, precision=None)
@@ -75,6 +80,7 @@ def fit(words: Sequence[str]) -> None:
         budget = Budget(known.minutes, tuple(name for name, _ in chosen) if known.recipe == "fast" else "all", began)
     arguments = options.data_arguments([(name[5:], text) for name, text in given if name.startswith("data.")])
     arguments |= data_lists(known)
+    arguments |= {} if known.train_under is None else {"train_under": known.train_under}
     by_table = known.method is None or budget is not None
     known.precision = known.precision or ("auto" if by_table else "32-true")
     where = machine(known)
