@@ -43,7 +43,6 @@ CALLS: dict[str, Any] = {
     "downstream_by_stage": lambda a: metrics.downstream_by_stage(
         a[0], a[1], labels(len(a[0])), probe="linear", replicates=0
     ),
-    "leakage": lambda a: metrics.leakage(a[0], labels(len(a[0])), replicates=0),
     "identity_change": lambda a: metrics.identity_change(np.stack(a, axis=1), replicates=0),
     "class_accuracy": lambda a: metrics.class_accuracy(
         labels(len(a[0]))[:, 0], labels(len(a[0]), 4, 1)[:, 0], replicates=0
