@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ from PIL import Image
 from unbraid import methods
 from unbraid.api import Run, fit
 from unbraid.explore.builder import write_page
+from unbraid.explore.server import ExplorerServer
 from unbraid.training.batches import as_stored
 from unbraid.training.contract import small_images
 
@@ -77,6 +80,7 @@ def test_a_name_is_found_in_the_saved_page(chain_page: Path, chain_run: Run, ope
     page.locator('[data-code="1/z3"] .name').click()
     page.keyboard.type("hue <b>")
     page.keyboard.press("Enter")
+    assert page.locator("input.edit").count() == 0  # the key does not open it again
     with page.expect_download() as saved:
         page.click("#save-page")
     saved.value.save_as(tmp_path / "saved.html")
@@ -199,6 +203,82 @@ def test_the_strip_is_saved_as_a_picture(chain_page: Path, open_page: Opener) ->
     assert picture.format == "PNG"
     assert picture.size == (9 * 256 + 8 * 4, 256)
     assert len(np.unique(np.asarray(picture.convert("L")))) > 4
+
+
+def test_the_strip_is_saved_as_an_animation(chain_page: Path, chain_run: Run, open_page: Opener) -> None:
+    page = open_page(chain_page)
+    page.locator('[data-code="1/z2"] input').focus()
+    with page.expect_download() as saved:
+        page.click("#save-gif")
+    assert saved.value.suggested_filename == "z2.gif"
+    gif = Image.open(io.BytesIO(Path(saved.value.path()).read_bytes()))
+    assert (gif.format, gif.n_frames, gif.info["loop"]) == ("GIF", 28, 0)
+    limits = page.evaluate("""() => {
+        const slider = document.querySelector('[data-code="1/z2"] input');
+        return [Number(slider.min), Number(slider.max)];
+    }""")
+    for k, value in ((0, limits[0]), (14, limits[1])):
+        gif.seek(k)
+        shown = np.asarray(gif.convert("RGB")).astype(int)
+        moved = [list(stage) for stage in codes(page)]
+        moved[0][1] = value
+        for side, made in enumerate(decoded(chain_run, moved)):  # y and x̂ side by side, enlarged 16 times
+            left = 14 + side * (256 + 14)
+            small = shown[58 + 8 : 58 + 256 : 16, left + 8 : left + 256 : 16]
+            assert np.abs(small - made).mean() < 6  # 256 colours
+
+
+def test_a_served_page_asks_for_what_it_shows(chain_run: Run, open_page: Opener) -> None:
+    with ExplorerServer(chain_run) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        open_page.allowed.append(server.address)
+        page = open_page(server.address)
+        page.locator('[data-code="1/z1"] input').focus()
+        press(page, "End")
+        for view, made in zip(("1", "2"), decoded(chain_run, codes(page)), strict=True):
+            assert np.abs(pixels(page, view) - made).max() <= 1
+        assert not page.locator("#save-page").is_visible()
+        page.locator('[data-code="1/z1"] .name').click()
+        page.keyboard.type("size")
+        page.keyboard.press("Enter")
+        page.click("#save-names")
+        page.wait_for_selector("#status:has-text('kept with the run')")
+        assert json.loads((chain_run.folder / "names.json").read_text()) == {"z1": "size"}
+        (chain_run.folder / "names.json").unlink()
+        x = chain_run.data.observations[5]
+        buffer = io.BytesIO()
+        Image.fromarray(x).save(buffer, "PNG")
+        own = {"name": "own.png", "mimeType": "image/png", "buffer": buffer.getvalue()}
+        after(page, lambda: page.set_input_files("#file", own))
+        np.testing.assert_allclose(codes(page)[0], chain_run.encode(x[None]).codes[0], atol=0.01)
+        server.shutdown()
+
+
+def test_a_page_without_observations_says_so(chain_run: Run, open_page: Opener, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(chain_run.folder, folder)
+    (folder / "observations.npz").unlink()
+    config = json.loads((folder / "config.json").read_text())
+    config["data"]["name"] = str(tmp_path / "gone.npz")
+    (folder / "config.json").write_text(json.dumps(config))
+    write_page(Run.open(folder), tmp_path / "page.html")
+    page = open_page(tmp_path / "page.html")
+    assert "the map has no pictures" in page.inner_text("#map-absent")
+    assert "absent" in page.locator('[data-view="x"]').get_attribute("class")
+    after(page, lambda: page.locator("#map circle:not(.chosen)").last.click(force=True))
+    for view, made in zip(("1", "2"), decoded(chain_run, codes(page)), strict=True):
+        assert np.abs(pixels(page, view) - made).max() <= 2
+
+
+def test_an_old_browser_is_told(chain_page: Path, open_page: Opener, tmp_path: Path) -> None:
+    """One that does not understand the program at all, as it would be with an operator of the future."""
+    text = chain_page.read_text()
+    (tmp_path / "old.html").write_text(text.replace('"use strict";', '"use strict"; let of the = future;'))
+    context = open_page.browser.new_context()
+    page = context.new_page()
+    page.goto((tmp_path / "old.html").as_uri())
+    page.wait_for_selector("#status:has-text('too old')")
+    context.close()
 
 
 def test_a_phone_shows_everything_in_its_width(chain_page: Path, open_page: Opener) -> None:

@@ -33,7 +33,7 @@ def pair() -> tuple[Batch, np.ndarray]:
 
 @pytest.mark.parametrize("name", ["ada-gvae", "ada-ml-vae"])
 def test_ada_vae(name: str, draws: Draws) -> None:
-    method = model(methods.by_name(name)(beta=2.5))
+    method = model({"ada-gvae": methods.AdaGVAE, "ada-ml-vae": methods.AdaMLVAE}[name](beta=2.5))
     given, x = pair()
     with torch.no_grad():  # the choice of latents has no gradient: it is that of the weights as they are
         mean, log_var = halves(method.encoder(torch.from_numpy(x)).numpy())

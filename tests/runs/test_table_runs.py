@@ -43,6 +43,8 @@ def test_new_rows_go_through_the_same_and_come_back_as_they_were(
     np.testing.assert_allclose(run.encode(tmp_path / "new.csv").codes, codes[4:5], atol=1e-5)
     with pytest.raises(ub.InputError, match="column 'colour' has 'mauve' in row 1"):
         run.encode(new | {"colour": ["mauve"]})
+    with pytest.raises(ub.InputError, match="column 'height' has no value in row 1, 1 row has gaps; fill or remove"):
+        run.encode(new | {"height": [""]})
     # What comes back is in the table's own units: raw = expm1 of the standardised logarithm undone.
     how = run.preprocessing
     stored = run.reconstruct(new)[0]

@@ -25,6 +25,7 @@ from unbraid.errors import InputError
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.observations import check_observations
 from unbraid.util.schema import from_json
+from unbraid.util.units import column_places
 
 TABLES = (".csv", ".tsv", ".parquet")
 
@@ -229,7 +230,7 @@ def from_table(run: RunDirectory, table: Mapping[str, list[Any]], name: str, nam
         )
     how, place = run.preprocessing, Path(name)
     values = table_values(place, table, wanted, how.categories)
-    values = filled(place, values, how.value_names or wanted, how.fill)
+    values = filled(place, values, column_places(wanted, how.categories), how.fill, "fill or remove these rows.")
     known = {factor.name: known_labels(factor, table[factor.name]) for factor in info if factor.name in table}
     gaps = np.full(len(values), np.nan)
     factors = np.stack([known.get(factor.name, gaps) for factor in info], 1) if known else None

@@ -16,6 +16,7 @@ from unbraid.search.figures import codes_file
 from unbraid.util.arrays import read_arrays
 
 METHODS = {"udr": "spearman", "udr_lasso": "lasso"}
+STABILITY_ROWS = 2_000  # enough for two digits of a mean
 NAMES = (*METHODS, "stability")
 
 
@@ -62,7 +63,8 @@ def stability(codes: Sequence[NDArray[Any]], tables: Sequence[Mapping[str, Any]]
     from scipy.stats import rankdata
 
     ranks = []
-    for values, table in zip(codes, tables, strict=True):
+    for whole, table in zip(codes, tables, strict=True):
+        values = whole[:STABILITY_ROWS]
         used = np.ptp(values, axis=0) > 0
         if "information" in table:
             used &= table["information"] > 0.01

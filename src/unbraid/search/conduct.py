@@ -28,6 +28,7 @@ from unbraid.search.space import Range, Values, settings, with_options
 from unbraid.search.tasks import Executor, Task
 from unbraid.search.trial import Trial, read_result, run_trial
 from unbraid.training.machine import Machine
+from unbraid.training.tracking import check_service
 from unbraid.util.files import check_folder, clean_partial, write_json
 from unbraid.util.lock import locked
 from unbraid.util.schema import to_json
@@ -57,6 +58,7 @@ def search(
     workers: int | None = None,
     machine: Machine | None = None,
     keep_best: int | None = None,
+    track: Sequence[str] = (),
     show: bool = True,
     command: str | None = None,
 ) -> Search:
@@ -87,6 +89,7 @@ def search(
         workers: processes at a time; as many as cores by default.
         machine: device, precision and how often state is saved.
         keep_best: drop the weights of all but this many trials at the end.
+        track: services that follow the trainings: tensorboard, mlflow, wandb.
         show: whether to show progress.
         command: the command that asked for it, for the record.
 
@@ -110,6 +113,8 @@ def search(
     plan = plan_trials(data, method, vary or {}, random, then, seeds, steps, options or {}, recipe, labels)
     wanted = tuple(dict.fromkeys(name for name in (*measures, by) if name not in (*FREE, *NEEDS_SEEDS)))
     check_measures(wanted, data)
+    for service in track:
+        check_service(service)
     if halving and by not in NEEDS_SEEDS:
         raise InputError(
             f"--halving compares settings by {', '.join(NEEDS_SEEDS)}, not by {by}: leave one of them out."
@@ -124,7 +129,7 @@ def search(
             folders = {trial.name: folder / TRIALS / trial.name for trial in plan if not trial.setting.error}
             stopped = halve(folders, plan, shared, by, where, place, show=show)
         going = [trial for trial in plan if trial.setting.error or trial.name not in stopped]
-        errors = carry_out(folder, going, shared, wanted, where, place, show=show)
+        errors = carry_out(folder, going, shared, wanted, where, place, track=track, show=show)
         found = Search(folder, plan, by, data, errors, stopped)
         found.write()
         found.report()
@@ -231,6 +236,7 @@ def carry_out(
     where: Executor,
     machine: Machine,
     *,
+    track: Sequence[str] = (),
     show: bool = True,
 ) -> dict[str, str]:
     """Run all trials that are not finished; returns the sentences of those that failed, by their names."""
@@ -242,7 +248,7 @@ def carry_out(
         if kept is not None and set(measures) <= set(kept.figures):
             done += 1
             continue
-        work = partial(run_trial, trial=trial, measures=measures, machine=machine)
+        work = partial(run_trial, trial=trial, measures=measures, machine=machine, track=track)
         tasks.append(Task(trial.name, place, work, None if leader == trial.name else leader))
     errors: dict[str, str] = {}
     for outcome in run_tasks(tasks, where, shared, title="search", done=done, show=show):

@@ -23,7 +23,7 @@ from unbraid.training.log import read_log
 from unbraid.util.files import write_arrays
 
 CODES = "shared-codes.npz"  # of a trial: codes of the observations that all trials of a search encode
-ROWS = 10_000  # observations that codes are compared on
+ROWS = 5_000  # observations that codes are compared on
 LOSS_ROWS = 2_000  # observations that the reconstruction and the ELBO are taken of
 FREE = ("elbo", "reconstruction", "l2", "codes_used")  # what every trial has, as far as its method allows
 

@@ -16,6 +16,7 @@ from unbraid.search.data import SharedData
 from unbraid.search.figures import measure, seconds_of_training
 from unbraid.search.space import Setting
 from unbraid.training.machine import Machine
+from unbraid.training.tracking import tracked, tracker
 from unbraid.util.files import read_json, write_json
 from unbraid.util.schema import digest, to_json
 
@@ -57,7 +58,9 @@ class Result:
     seconds: float  # of training
 
 
-def run_trial(folder: Path, shared: SharedData, trial: Trial, measures: Sequence[str], machine: Machine) -> Result:
+def run_trial(
+    folder: Path, shared: SharedData, trial: Trial, measures: Sequence[str], machine: Machine, track: Sequence[str] = ()
+) -> Result:
     """Train a trial unless it is trained, measure what is not measured yet, and write its record.
 
     Args:
@@ -66,6 +69,7 @@ def run_trial(folder: Path, shared: SharedData, trial: Trial, measures: Sequence
         trial: setting, steps and seed.
         measures: scores beyond those that every trial has, by name.
         machine: where to compute.
+        track: services that follow its training.
 
     Returns:
         Its figures.
@@ -73,7 +77,9 @@ def run_trial(folder: Path, shared: SharedData, trial: Trial, measures: Sequence
     kept = read_result(folder)
     if kept is not None and set(measures) <= set(kept.figures):
         return kept
-    run = fit_trial(folder, shared, trial, machine)
+    known = {"setting": trial.setting.name, "seed": trial.seed, **trial.setting.values}
+    with tracked([tracker(service, folder, known) for service in track]):
+        run = fit_trial(folder, shared, trial, machine)
     figures = {**(kept.figures if kept else {})}
     figures |= measure(run, [name for name in measures if name not in figures])
     result = Result(figures, seconds_of_training(folder))

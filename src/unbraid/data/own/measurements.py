@@ -21,6 +21,7 @@ from unbraid.util.lists import name_list
 from unbraid.util.units import column_places, value_names
 
 MOST_VALUES = 100  # of a category column that is asked for by name
+DROP_OR_FILL = "pass missing='drop' to leave them out or missing='mean' to fill them (--data.missing drop)."
 Floats = NDArray[np.float64]
 Categories = dict[str, list[str]]
 
@@ -90,7 +91,7 @@ def load_table(
         gone = len(values) - len(rows)
         notes += [f"{gone:,} row{'s' * (gone > 1)} with gaps {'are' if gone > 1 else 'is'} left out"] if gone else []
     fill = column_means(values) if missing == "mean" else ()
-    values = filled(path, values[rows], value_names(chosen, known), fill)
+    values = filled(path, values[rows], column_places(chosen, known), fill)
     plain = not known and not logs
     are_counts = plain and is_counts(values, str(path), kind, standardize)
     data = from_arrays(
@@ -206,7 +207,9 @@ def column_means(values: Floats) -> tuple[float, ...]:
     return tuple((sums / np.maximum(there.sum(0), 1)).tolist())
 
 
-def filled(path: Path, values: Floats, names: Sequence[str], fill: Sequence[float]) -> Floats:
+def filled(
+    path: Path, values: Floats, places: Mapping[str, slice], fill: Sequence[float], remedy: str = DROP_OR_FILL
+) -> Floats:
     """Values with gaps filled; without anything to fill them with, a gap is an error that names its place."""
     gaps = np.isnan(values)
     if not gaps.any():
@@ -214,10 +217,10 @@ def filled(path: Path, values: Floats, names: Sequence[str], fill: Sequence[floa
     if len(fill):
         return np.where(gaps, np.asarray(fill), values)
     row, column = (int(index) for index in np.argwhere(gaps)[0])
-    name = names[column].partition("=")[0] if names[column] not in names[:column] else names[column]
+    name = next(name for name, place in places.items() if place.start <= column < place.stop)
     raise InputError(
         f"{str(path)!r}: column {name!r} has no value in row {row + 1}, {counted(int(gaps.any(1).sum()))} gaps; "
-        "pass missing='drop' to leave them out or missing='mean' to fill them (--data.missing drop)."
+        + remedy
     )
 
 

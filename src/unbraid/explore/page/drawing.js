@@ -14,10 +14,11 @@ export function drawImage(canvas, values, [channels, height, width]) {
   canvas.getContext("2d").putImageData(image, 0, 0);
 }
 
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 export function seriesColours(count) {
-  return count === 3 ? [colour("--faint"), colour("--soft"), colour("--accent")] : [colour("--faint"), colour("--accent")];
+  const between = Array.from({ length: count - 2 }, () => colour("--soft"));
+  return [colour("--faint"), ...between, colour("--accent")];
 }
 
 export const showsBars = (data) => Boolean(data.values) || data.shape[0] <= 12;

@@ -109,7 +109,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "Choosing without labels: UDR",
         "Does UDR, which reads no labels, put models in the order that labels would? Every β has several seeds. UDR of "
         "a model is its median agreement with the other seeds of its β; MIG and DCI are computed with all labels. "
-        "Codes are those of the same 10,000 observations for every model.",
+        "Codes are those of the same 5,000 observations for every model.",
         tables.setting(here(scale), PAPER),
         tables.section("Settings", settings_table(groups, agreed)),
         tables.section("Rank correlation", correlations(groups, agreed)),

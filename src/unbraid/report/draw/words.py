@@ -16,8 +16,15 @@ def labelled(budget: Mapping[str, Any]) -> str:
 
 
 def term(name: str) -> str:
-    """A loss term in words; what people write in capitals stays in capitals."""
-    return " ".join(w.upper() if w in ("kl", "tc", "mi", "elbo") else w for w in name.split("_"))
+    """A loss term in words; what people write in capitals stays in capitals.
+
+    Example:
+        >>> term("kl_distance"), term("total_correlation_unbiased")
+        ('KL distance', 'total correlation (unbiased)')
+    """
+    plain = name.removesuffix("_unbiased")
+    said = " ".join(w.upper() if w in ("kl", "tc", "mi", "elbo") else w for w in plain.split("_"))
+    return said if plain == name else f"{said} (unbiased)"
 
 
 def symbols(stages: int) -> list[str]:

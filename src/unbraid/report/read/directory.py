@@ -154,6 +154,7 @@ def _pictures(arrays: Mapping[str, Array]) -> Pictures | None:
         _classes(arrays),
         _transfer(arrays),
         arrays.get("drawn"),
+        bool(arrays.get("held_out", False)),
     )
 
 
