@@ -57,7 +57,7 @@ WRONG: tuple[tuple[str, str, str], ...] = (
         "zip(q_c.mean.split(self.sizes, dim=1), q_u,",
     ),
     ("methods/labelled/parted_vae.py", "o.gamma_h * uncertainty", "-o.gamma_h * uncertainty"),
-    ("methods/labelled/parted_vae.py", "o.gamma_z * (kl_z - capacity_z)", "o.gamma_z * (kl_z - capacity_u)"),
+    ("methods/labelled/parted_vae.py", "(kl_z - capacity_z).abs()", "(kl_z - capacity_u).abs()"),
     ("methods/labelled/parted_vae.py", "linear(step, 1.0, o.attention_gain", "linear(step, 0.0, o.attention_gain"),
     (
         "methods/labelled/parted_vae.py",
@@ -94,7 +94,7 @@ WRONG: tuple[tuple[str, str, str], ...] = (
         'x + y if self.config.encoder_sees == "residual" else x',
     ),
     ("methods/staged/ms_vae.py", 'x - y if self.config.encoder_sees == "residual" else x', "x"),
-    ("methods/staged/ms_vae.py", "reconstruction + self.config.beta * kl,", "reconstruction,"),
+    ("methods/staged/ms_vae.py", "Terms(reconstruction + beta * kl,", "Terms(reconstruction,"),
     ("methods/staged/ms_vae.py", "clip=self.config.adam.clip * self.values", "clip=self.config.adam.clip"),
     (
         "methods/staged/ms_vae.py",
@@ -138,7 +138,7 @@ WRONG: tuple[tuple[str, str, str], ...] = (
         "(one.log_var + two.log_var) / 2",
     ),
     ("methods/pairs/ada_vae.py", "/ precision, -precision.log()", "/ precision, precision.log()"),
-    ("methods/pairs/slow_vae.py", "0.5 * self.config.beta * divergence", "self.config.beta * divergence"),
+    ("methods/pairs/slow_vae.py", "reconstruction + 0.5 * beta * divergence", "reconstruction + beta * divergence"),
     ("methods/pairs/slow_vae.py", "q.mean.roll(len(batch.x), 0)", "q.mean"),
     ("methods/pairs/slow_vae.py", "math.log(rate / 2)", "math.log(rate)"),
     ("methods/quantised/qlae.py", "(continuous.detach() - quantised)", "(continuous - quantised)"),

@@ -1,5 +1,7 @@
 """Networks by what their papers and this library's pages say of them: sizes, numbers of weights, starts."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -55,8 +57,9 @@ def test_an_additive_decoder_is_the_sum_of_its_parts() -> None:
     torch.manual_seed(0)
     add = Additive(5, 2, lambda codes: nn.Linear(codes, 3))
     codes = torch.randn(4, 5)
-    weights = torch.cat([part.weight for part in add.parts], dim=1)
-    biases = torch.stack([part.bias for part in add.parts]).sum(0)
+    parts: Any = add.parts
+    weights = torch.cat([part.weight for part in parts], dim=1)
+    biases = torch.stack([part.bias for part in parts]).sum(0)
     torch.testing.assert_close(add(codes), codes @ weights.T + biases)
     assert add.sizes == [2, 2, 1]
 
