@@ -9,18 +9,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from unbraid import methods, metrics
-from unbraid.api import fit
-from unbraid.data.factor_data import FactorData
+from unbraid import metrics
 from unbraid.data.published.download import RemoteFile
 from unbraid.errors import InputError
-from unbraid.evaluation import downstream, inception, lpips, reconstruction, table
+from unbraid.evaluation import downstream, inception, lpips, reconstruction
 from unbraid.evaluation.conditioning import conditioning_scores
 from unbraid.evaluation.measure import MeasureOptions
 from unbraid.metrics import Score
 from unbraid.ops.given import Point
 from unbraid.runs.chain import Chain
-from unbraid.util.seeds import mix
 
 CONFIG = SimpleNamespace(encoder_needs_labels=False, reconstructs=True, uses_codes=False)
 
@@ -236,28 +233,3 @@ def test_what_encodes_reads_labels_where_it_may_and_else_none(labels: bool, monk
         with pytest.raises(StopIteration):
             module.compute(run, (name,), options, labels)
     assert asked == [labels] * 4
-
-
-def test_the_elbo_of_a_run_is_minus_its_losses_and_its_kl(squares: FactorData, tmp_path: Path) -> None:
-    run = fit(squares, methods.BetaVAE(width=0.1, latents=2), steps=2, out=tmp_path / "run", show=False)
-    found = run.evaluate(["elbo_terms", "mig"], show=False)
-    assert found["mig"]["value"] is not None
-    value = {name: found[f"elbo_terms/{name}"]["value"] for name in ("elbo", "reconstruction", "kl")}
-    arrays = run.codes(show=False).arrays
-    mean, log_var = arrays["codes"].astype(float), arrays["log_var"].astype(float)
-    kl = 0.5 * (mean**2 + np.exp(log_var) - log_var - 1).sum(1).mean()
-    model: Any = run.stage(1)
-    torch.manual_seed(mix(0, "elbo"))
-    with torch.inference_mode():
-        losses = model.nll_rows(run.observations(np.arange(48))).mean().item()
-    assert value == pytest.approx({"elbo": -losses - kl, "reconstruction": losses, "kl": kl}, rel=1e-4)
-
-
-def test_attributes_are_factors_of_two_values() -> None:
-    def asked(*sizes: int) -> str | None:
-        data = {"name": "things", "factors": [{"size": size} for size in sizes]}
-        run: Any = SimpleNamespace(plan=SimpleNamespace(data=data), config=lambda number: CONFIG)
-        return table.refusal(run, "attribute_classification")
-
-    assert asked(3, 2) is None
-    assert asked(3, 5) == "attribute_classification needs factors with two values, which things does not have."

@@ -15,6 +15,7 @@ from unbraid.nets.guide import Guide
 from unbraid.nets.inception import Inception
 from unbraid.nets.nearest_codes import NearestCodes
 from unbraid.nets.observed import ObservedLabels
+from unbraid.nets.signals import signal_decoder
 
 # Szegedy et al. 2016, table 1, with the blocks' names of the published file: channels and side of what each gives.
 INCEPTION = {
@@ -102,3 +103,11 @@ def test_counted_labels_are_scaled_by_their_number_and_measured_ones_by_their_ra
     data = DataSpec((4,), 10, factors, ranges=((1.0, 3.0), (2.0, 6.0)), labelled=9, shares=((), ()), means=(2.0, 3.0))
     u = ObservedLabels(data)(torch.tensor([[4.0, 6.0], [1.0, 3.0], [float("nan"), float("nan")]]))
     torch.testing.assert_close(u, torch.tensor([[1.0, 1.0], [0.25, 0.25], [0.5, 0.25]]))
+
+
+def test_decoders_of_several_channels_start_without_offsets() -> None:
+    torch.manual_seed(0)
+    decoder = signal_decoder(3, 32, 64, (8, 8, 8, 8, 8), outputs=2)
+    made = [layer for layer in decoder if isinstance(layer, nn.Linear | nn.ConvTranspose1d)]
+    assert len(made) > 2
+    assert all(layer.bias is not None and not layer.bias.any() for layer in made)
