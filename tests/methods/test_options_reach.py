@@ -136,3 +136,13 @@ def test_a_critic_is_as_wide_as_the_rest_unless_it_is_told(config) -> None:
     assert size(width=0.1) == size(width=0.3, critic_width=0.1)
     assert size(width=0.1, critic_width=0.3) == size(width=0.3)
     assert size(width=0.3) > size(width=0.1)
+
+
+def test_each_class_has_as_many_codes_as_asked_for() -> None:
+    method = built(methods.PartedVAE, width=0.05, class_latents=3, latents=4)
+    x = torch.rand(2, 1, 16, 16)
+    sizes = {"u": (2, 2 * 3), "z": (2, 4)}
+    for groups in (method.encode(x), method.prior(2)):
+        assert {key: tuple(group.mean.shape) for key, group in groups.items()} == sizes
+    assert method.decode({key: group.mean for key, group in groups.items()}).shape == x.shape
+    assert [modes.mean.shape for modes in (method.class_modes(0), method.class_modes(1))] == [(3, 3), (2, 3)]
