@@ -1,6 +1,7 @@
 """Options reach the networks that they are about: width, kind and likelihood, of every method in every part."""
 
 import dataclasses
+import math
 
 import pytest
 import torch
@@ -146,3 +147,26 @@ def test_each_class_has_as_many_codes_as_asked_for() -> None:
         assert {key: tuple(group.mean.shape) for key, group in groups.items()} == sizes
     assert method.decode({key: group.mean for key, group in groups.items()}).shape == x.shape
     assert [modes.mean.shape for modes in (method.class_modes(0), method.class_modes(1))] == [(3, 3), (2, 3)]
+
+
+@pytest.mark.parametrize("config", [methods.BetaVAE, methods.Autoencoder], ids=lambda config: config.name)
+def test_a_broadcast_decoder_starts_at_the_colour_of_the_data(config) -> None:
+    method = built(config, DataSpec((2, 16, 16), 40), network="broadcast", width=0.1)
+    colour = torch.tensor([0.2, 0.7])
+    first, second = colour[:, None, None] * torch.ones(3, 2, 16, 16), torch.zeros(3, 2, 16, 16)
+    method.prepare(iter([first, second]))
+    last = [layer for layer in method.decoder if isinstance(layer, nn.Conv2d)][-1]
+    torch.testing.assert_close(last.bias, colour.logit().repeat_interleave(16))
+
+
+def test_an_autoencoder_of_small_images_counts_them_as_whole_ones() -> None:
+    method = built(methods.Autoencoder, width=0.1, latents=2, resolution=8, likelihood="gaussian", scale=0.5)
+    x, z = torch.rand(3, 1, 16, 16), torch.randn(3, 2)
+    small = x.reshape(3, 1, 8, 2, 8, 2).mean(dim=(3, 5))
+    error = (method.decoder(z).sigmoid() - small).square() / (2 * 0.25)
+    expected = (error + math.log(0.5 * math.sqrt(2 * math.pi))).sum((1, 2, 3))
+    torch.testing.assert_close(method.nll(z, x), 4 * expected)
+
+
+def test_levels_are_not_written_with_the_weights() -> None:
+    assert not [name for name in built(methods.FSQ, width=0.1).state_dict() if "levels" in name]

@@ -76,6 +76,13 @@ STEPS = {
     ],
     "end-to-end": [ONE_STEP],
     "jacobian": [("student", BOTH, "train", MAIN, SIZE)],
+    "ae": [("autoencoder", BOTH, "train", MAIN, SIZE)],
+    "fsq": [("autoencoder", BOTH, "train", MAIN, SIZE)],
+    "qlae": [("autoencoder", (*BOTH, "codebook"), "train", MAIN, SIZE)],
+    "tripod": [("autoencoder", BOTH, "train", MAIN, SIZE)],
+    "ada-gvae": [ONE_STEP],
+    "ada-ml-vae": [ONE_STEP],
+    "slow-vae": [ONE_STEP],
 }
 
 
@@ -143,6 +150,13 @@ LOGGED = {
     "cgan": [{"accuracy"}, {"adversarial"}],
     "end-to-end": [RECONSTRUCTION | {"kl_c", "kl_z"}],
     "jacobian": [{"reconstruction", "code", "difference", "covariance"}],
+    "ae": [RECONSTRUCTION],
+    "fsq": [RECONSTRUCTION],
+    "qlae": [{"reconstruction", "quantization", "commitment"}],
+    "tripod": [{"reconstruction", "independence", "hessian"}],
+    "ada-gvae": [ELBO],
+    "ada-ml-vae": [ELBO],
+    "slow-vae": [ELBO | {"transition"}],
 }
 
 
@@ -153,7 +167,7 @@ def test_terms_that_are_logged(config) -> None:
     x, y = torch.rand(2, 4, 1, 16, 16)
     chosen = marked(config)
     codes = torch.randn(4, 3) if chosen.uses_codes else None
-    batch = Batch(x, torch.arange(4), labels, y if chosen.conditional else None, codes)
+    batch = Batch(x, torch.arange(4), labels, y if chosen.conditional else None, codes, pair=y)
     found = [update.loss(batch, 0).values() for update in build_method(chosen, SPEC).updates()]
     assert len(found) == len(LOGGED[config.name])
     for terms, expected in zip(found, LOGGED[config.name], strict=True):
@@ -184,6 +198,10 @@ DECLARED = {
     "ms-gan": {LATER, DRAWS},
     "cgan": {LABELS, COMPLETE, GIVEN, READS, DRAWS},
     "jacobian": {LATER, "uses_codes", "replaces_codes"},
+    "ae": {PRIOR},
+    "fsq": {PRIOR},
+    "qlae": {PRIOR},
+    "tripod": {PRIOR},
 }
 
 
