@@ -103,3 +103,8 @@ def test_every_method_that_models_counts_starts_from_their_means(cls: Any) -> No
 def test_a_model_of_counts_needs_counts() -> None:
     with pytest.raises(InputError, match=r"--likelihood poisson is for counts: pass auto, or --data\.kind counts"):
         methods.VAE(likelihood="poisson").build(DataSpec((3,), 10))
+
+
+def test_counts_need_their_layers_under_a_likelihood_of_counts_alone() -> None:
+    assert methods.VAE(likelihood="poisson").count_layers(SPEC) is not None
+    assert methods.VAE(likelihood="gaussian").count_layers(SPEC) is None

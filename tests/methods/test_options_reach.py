@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -132,7 +133,8 @@ def test_a_flow_starts_from_the_values_as_they_are() -> None:
 @pytest.mark.parametrize("config", having("critic_width"), ids=lambda config: config.name)
 def test_a_critic_is_as_wide_as_the_rest_unless_it_is_told(config) -> None:
     def size(**options: float) -> int:
-        return sum(weight.numel() for weight in built(config, **options).critic.parameters())
+        critic: Any = built(config, **options).critic
+        return sum(weight.numel() for weight in critic.parameters())
 
     assert size(width=0.1) == size(width=0.3, critic_width=0.1)
     assert size(width=0.1, critic_width=0.3) == size(width=0.3)
@@ -170,3 +172,12 @@ def test_an_autoencoder_of_small_images_counts_them_as_whole_ones() -> None:
 
 def test_levels_are_not_written_with_the_weights() -> None:
     assert not [name for name in built(methods.FSQ, width=0.1).state_dict() if "levels" in name]
+
+
+def test_only_some_networks_take_and_make_counts() -> None:
+    not_counted = {m.name for m in having("likelihood") if not m.models_counts}
+    wanted = {"ms-vae", "end-to-end", "controls", "ms-controls", "guided-vae", "guided-beta-tcvae", "tripod"}
+    assert wanted <= not_counted
+    assert not {"vae", "beta-vae", "beta-tcvae", "ivae", "parted-vae"} & not_counted
+    assert methods.VAE(likelihood="poisson").count_layers(VECTORS) is None, "nothing is known of their counts"
+    assert methods.VAE(likelihood="gaussian").count_layers(VECTORS) is None

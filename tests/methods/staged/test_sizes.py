@@ -33,3 +33,11 @@ def test_the_big_forms_match_parameters_and_latents(size: object) -> None:
 def test_a_chain_without_beta_tcvae_is_refused() -> None:
     with pytest.raises(InputError, match="beta-tcvae"):
         big_vae((VAE(),), SPEC)
+
+
+def test_a_small_chain_is_matched_by_a_narrow_model() -> None:
+    data = DataSpec((1, 16, 16), 100)
+    chain = (BetaTCVAE(width=0.1), VAE(width=0.1))
+    match = big_beta_tcvae(chain, data)
+    assert match.config.width < 0.5
+    assert match.parameters == pytest.approx(match.target_parameters, rel=0.05)
