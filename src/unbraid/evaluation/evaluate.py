@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from unbraid import metrics
 from unbraid.errors import InputError, unknown
 from unbraid.evaluation.code_tables import read_codes
 from unbraid.evaluation.measure import Measure, MeasureOptions
+from unbraid.evaluation.parts import parts_of
 from unbraid.evaluation.registry import MEASURES
 from unbraid.evaluation.scores_file import kept_scores, write_scores
 from unbraid.evaluation.table import known_metrics, show_metric
@@ -68,20 +70,24 @@ def write(run: RunDirectory, results: Mapping[str, Any], seconds: float, options
 def scored(run: RunDirectory, measure: Measure, names: Sequence[str], options: MeasureOptions) -> dict[str, Any]:
     """The entries of metrics.json that one measure makes; twice where its encoder can do with labels and without.
 
+    Where observations are held out, each says which part of the data it is `of`, and training data come beside them.
+
     What a measure cannot compute is said, and stands as the reason in place of a value: the others are not lost.
     """
     twice = measure.reads_labels and run.chain.needs_labels and works_without_labels(run)
     entries: dict[str, Any] = {}
-    for labels in (True, False) if twice else (True,):
+    parts = parts_of(run, measure)
+    for part, labels in product(parts, (True, False) if twice else (True,)):
         try:
-            found = measure.compute(run, names, options, labels)
+            found = measure.compute(run, names, replace(options, part=part), labels)
         except InputError:  # something that the user can mend, such as a file that is not there
             raise
         except Exception as error:
             found = {name: failure(error, run.plan.seed) for name in names}
         say_failures(found)
         for key, score in found.items():
-            entries[str(replace(MetricKey.parse(key), labels=labels))] = score.to_json()
+            name = replace(MetricKey.parse(key), labels=labels, training=part != parts[0])
+            entries[str(name)] = score.to_json() | ({} if run.plan.held_out is None else {"of": part})
     return entries
 
 
