@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from unbraid.api import Run, fit, open
     from unbraid.data.label_budget import LabelBudget
     from unbraid.estimator import Disentangler
+    from unbraid.search.conduct import search
     from unbraid.training.contract import check_method
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "methods",
     "metrics",
     "open",
+    "search",
 ]
 
 _HOME = {
@@ -50,6 +52,6 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
-    if name in ("data", "methods", "metrics"):
+    if name in ("data", "methods", "metrics", "search"):  # `unbraid.search` can be called
         return importlib.import_module(f"unbraid.{name}")
     raise AttributeError(f"module 'unbraid' has no attribute {name!r}")

@@ -10,8 +10,10 @@ from unbraid.api import Run
 from unbraid.errors import InputError
 from unbraid.methods import MSVAE, VAE, BetaVAE
 from unbraid.papers import STUDIES, Finished, Scale, Study, Trial, reproduce
-from unbraid.papers.reproduce import NOTES, waves
-from unbraid.papers.tables import mean_and_interval, with_interval
+from unbraid.papers.reproduce import NOTES, tasks
+from unbraid.papers.tables import with_interval
+from unbraid.search.engine import waves
+from unbraid.util.intervals import mean_and_interval
 
 DATA = {"size": 32, "stride": 16}
 
@@ -117,5 +119,9 @@ def test_every_study_runs_at_smoke_scale(name: str, tmp_path: Path) -> None:
 def test_no_first_stage_is_trained_twice_at_once() -> None:
     one, two = trials("smoke")
     longer = Trial("longer", one.data, (*one.stages, MSVAE()), (*one.steps, 3), one.seed, one.arguments)
-    assert waves([one, two, longer]) == [[one, two], [longer]]
-    assert waves([longer, one]) == [[longer], [one]]
+
+    def order(*planned: Trial) -> list[list[str]]:
+        return [[task.name for task in wave] for wave in waves(tasks(TINY["tiny/one"], planned, Path("runs")))]
+
+    assert order(one, two, longer) == [[one.folder, two.folder], [longer.folder]]
+    assert order(longer, one) == [[longer.folder], [one.folder]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import fabricate
@@ -56,6 +57,22 @@ def test_runs_of_different_kinds_can_be_compared(
     html = write_comparison([image_run, vector_run, plain_run], tmp_path / "out.html").read_text()
     assert not re.search(r"https?://", html)
     assert html.count('class="effect-line"') == fabricate.STEPS * 3
+
+
+def test_seeds_of_one_setting_share_a_row_and_a_colour(image_run: Path, weaker_run: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other-seed"
+    shutil.copytree(weaker_run, other)
+    config = json.loads((other / "config.json").read_text())
+    (other / "config.json").write_text(json.dumps(config | {"seed": 7}))
+    metrics = json.loads((other / "metrics.json").read_text())
+    metrics["mig"] |= {"value": 0.31, "interval": [0.28, 0.34]}
+    (other / "metrics.json").write_text(json.dumps(metrics))
+    html = write_comparison([image_run, weaker_run, other], tmp_path / "out.html").read_text()
+    assert re.findall(r'data-metric="mig">([^<]*)', html) == ["0.413", "0.300"], "the mean of 0.29 and 0.31"
+    # Student's interval of two values a hundredth from their mean: 12.706 · 0.0141421 / √2.
+    assert "0.173 – 0.427" in html
+    assert "(2 seeds)" in html
+    assert re.findall(r'<li class="series-(\d+)"', html) == ["0", "1", "1"]
 
 
 def test_names_are_as_long_as_they_must_be() -> None:

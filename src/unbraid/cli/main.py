@@ -21,6 +21,7 @@ from unbraid.cli.methods import methods
 from unbraid.cli.metrics import metrics
 from unbraid.cli.report import report
 from unbraid.cli.reproduce import reproduce
+from unbraid.cli.search import search
 from unbraid.cli.streams import make_printable
 from unbraid.errors import InputError, Interrupted, unknown
 
@@ -28,6 +29,7 @@ from unbraid.errors import InputError, Interrupted, unknown
 COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {
     "demo": demo,
     "fit": fit,
+    "search": search,
     "encode": encode,
     "decode": decode,
     "evaluate": evaluate,

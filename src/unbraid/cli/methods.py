@@ -30,8 +30,8 @@ def show_options(name: str) -> None:
     Args:
         name: the method's name on the command line.
     """
-    from unbraid.cli.options import describe_options
     from unbraid.methods import by_name, recipes
+    from unbraid.util.option_paths import describe_options
     from unbraid.util.schema import typed
 
     config = by_name(name)

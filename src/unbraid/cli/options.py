@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from unbraid.data.arguments import parse_argument
 from unbraid.errors import InputError, unknown
-from unbraid.util.schema import check_bounds, from_json, label, parse, to_json, typed
+from unbraid.util.option_paths import assign, option_names
+from unbraid.util.schema import check_bounds, from_json, label, to_json, typed
 
 if TYPE_CHECKING:
     from unbraid.core import MethodConfig
@@ -100,48 +100,3 @@ def data_arguments(given: Sequence[tuple[str, str]]) -> dict[str, Any]:
         {'size': 32, 'split': 'train'}
     """
     return {name: parse_argument(text) for name, text in given}
-
-
-def option_names(cls: type) -> list[str]:
-    """All options of a configuration class, those of its parts as `adam.lr`."""
-    return [name for name, _, _ in describe_options(cls)]
-
-
-def describe_options(cls: type) -> list[tuple[str, Any, str]]:
-    """All options of a configuration class, for `unbraid methods NAME`.
-
-    Args:
-        cls: a frozen dataclass whose fields are made by `option`.
-
-    Returns:
-        (name, default, help) of each.
-    """
-    rows: list[tuple[str, Any, str]] = []
-    hints = get_type_hints(cls)
-    for field in dataclasses.fields(cls):
-        about = str(field.metadata.get("help", ""))
-        if dataclasses.is_dataclass(hints[field.name]):
-            for part in dataclasses.fields(hints[field.name]):
-                meaning = part.metadata.get("help", part.name)
-                rows.append(
-                    (f"{field.name}.{part.name}", to_json(getattr(field.default, part.name)), f"{about}: {meaning}")
-                )
-        else:
-            rows.append((field.name, field.default, about))
-    return rows
-
-
-def assign(cls: type, values: dict[str, Any], path: Sequence[str], text: str) -> None:
-    """Set one option in the JSON of a configuration, checked against its annotation.
-
-    Args:
-        cls: the configuration class.
-        values: its JSON, which is changed.
-        path: the field's name, or those of a part and of its field.
-        text: the value as typed.
-    """
-    hint = get_type_hints(cls)[path[0]]
-    if len(path) == 1:
-        values[path[0]] = to_json(parse(hint, text, f"--{path[0]}"))
-    else:
-        assign(hint, values[path[0]], path[1:], text)

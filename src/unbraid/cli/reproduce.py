@@ -23,6 +23,7 @@ def reproduce(words: Sequence[str]) -> None:
     parser.add_argument("--results", type=Path, default=Path("docs/results"), metavar="FOLDER", help="where pages go")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--workers", type=whole_number, metavar="N", help="processes at a time (one a core)")
+    parser.add_argument("--on", default="local", metavar="WHERE", help="local, ray or ray://HOST:PORT (local)")
     how.add_argument("--page", action="store_true", help="write the page from finished runs, train nothing")
     known = parser.parse_args(words)
 
@@ -37,6 +38,12 @@ def reproduce(words: Sequence[str]) -> None:
         raise unknown("study", known.name, papers.STUDIES)
     for name in chosen:
         page = papers.reproduce(
-            name, known.scale, out=known.out, results=known.results, workers=known.workers, train=not known.page
+            name,
+            known.scale,
+            out=known.out,
+            results=known.results,
+            workers=known.workers,
+            on=known.on,
+            train=not known.page,
         )
         out.print(f"result: {page}", soft_wrap=True)

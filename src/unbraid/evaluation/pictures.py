@@ -21,7 +21,7 @@ from unbraid.runs.directory import RunDirectory
 from unbraid.runs.products import kept_arrays
 from unbraid.training.batches import as_stored
 from unbraid.util.files import write_arrays
-from unbraid.util.seeds import mix
+from unbraid.util.seeds import mix, stream
 
 ORIGINALS, STEPS = 10, 9
 # Codes that hardly vary are moved this far to both sides, so that they are seen to do nothing; all others where the
@@ -35,14 +35,23 @@ def write_pictures(run: RunDirectory) -> Path:
     """Reconstructions by every stage, traversals of every code, and classes, in pictures.npz; kept if already there."""
     path = run.folder / "pictures.npz"
     kept = kept_arrays(path, run.is_current)
-    if kept is not None and "originals" in kept and not lacks_classes(run, kept):
+    shown = shown_rows(int(run.plan.data["n"]))
+    hides = run.plan.held_out is not None and run.plan.held_out.count >= ORIGINALS  # then these are shown
+    if (
+        kept is not None
+        and "originals" in kept
+        and not lacks_classes(run, kept)
+        and ("held_out" in kept if hides else np.array_equal(kept.get("rows", ()), shown))
+    ):
         return path
     # As for new observations: without labels, unless codes are labels.
     reads = run.chain.needs_labels and not works_without_labels(run)
     table = run.codes(labels=reads, show=False)
-    shown = np.sort(np.random.default_rng(mix(run.plan.seed, "pictures")).permutation(len(run.data))[:ORIGINALS])
+    if hides:
+        shown = run.held_out_rows[shown_rows(len(run.held_out_rows))]
     originals = np.ascontiguousarray(run.data.observations[shown])
     arrays: dict[str, NDArray[Any]] = {"originals": originals, "rows": shown, "key": np.array(run.key)}
+    arrays |= {"held_out": np.array(True)} if hides else {}
     x, labels = next(run.batches(shown, "", labels=reads, show=False))
     torch.manual_seed(mix(run.plan.seed, "pictures"))
     if not isinstance(run.chain.stages[-1], Decodes):  # a method that only encodes has codes to show, no pictures
@@ -63,6 +72,11 @@ def write_pictures(run: RunDirectory) -> Path:
         arrays |= {f"traversal/{stage}/{number}": output for number, output in enumerate(moved, stage)}
     write_arrays(path, arrays | class_pictures(run))
     return path
+
+
+def shown_rows(n: int) -> NDArray[np.int64]:
+    """The observations that are shown: the same for every run of a data set, so that runs can be set side by side."""
+    return np.sort(stream(0, "pictures").permutation(n)[:ORIGINALS])
 
 
 def lacks_classes(run: RunDirectory, arrays: Mapping[str, NDArray[Any]]) -> bool:

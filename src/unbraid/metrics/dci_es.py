@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.errors import InputError
 from unbraid.metrics._shared.bootstrap import REPEATS, Array, interval, resampled_means, stream
 from unbraid.metrics._shared.calibration import calibration
 from unbraid.metrics._shared.checks import table_metric
@@ -93,6 +94,11 @@ def _errors(table: Table, factor: int, fit: Rows, held: Rows, seed: int) -> Arra
     """Squared errors of every test row by capacity, in parts of the variance."""
     rows = np.flatnonzero(table.known(factor))
     fit, held = fit[np.isin(fit, rows)], held[np.isin(held, rows)]
+    if not len(fit) or not len(held):
+        raise InputError(
+            f"factor {table.names[factor]!r} has {len(fit)} known labels to fit and {len(held)} to test; give more "
+            "labelled rows or leave it out."
+        )
     if table.kinds[factor] == "categorical":
         labels, size = table.groups(factor)
         target = np.eye(size)[np.maximum(labels, 0)]

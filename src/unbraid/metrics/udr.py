@@ -84,7 +84,7 @@ def udr(
     spread = None
     if replicates and count > 2:
         draws = stream(seed, "udr models").integers(count, size=(replicates, count))
-        spread = interval(value, np.array([_resampled(pairwise, chosen, value) for chosen in draws]), 0, 1)
+        spread = interval(value, _resampled(pairwise, draws, value), 0, 1)
     return Score(
         value,
         spread,
@@ -99,11 +99,13 @@ def udr(
     )
 
 
-def _resampled(pairwise: Array, chosen: NDArray[np.int64], value: float) -> float:
-    """The score among models drawn with replacement; a model is never compared with itself."""
-    if len(np.unique(chosen)) < 2:
-        return value
-    return float(np.nanmedian(pairwise[np.ix_(chosen, chosen)], axis=1).mean())
+def _resampled(pairwise: Array, draws: NDArray[np.int64], value: float) -> Array:
+    """The score among models drawn with replacement [draw, model]; a model is never compared with itself."""
+    several = np.ptp(draws, axis=1) > 0
+    found = np.full(len(draws), value)
+    among = pairwise[draws[several][:, :, None], draws[several][:, None, :]]
+    found[several] = np.nanmedian(among, axis=2).mean(axis=1)
+    return found
 
 
 def _informative(

@@ -16,6 +16,7 @@ MODULES = (
     "ms_vae_cars",
     "ms_vae_gan",
     "ms_vae_ablations",
+    "search_udr",
 )
 
 

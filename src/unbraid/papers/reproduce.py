@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any, cast
-
-import torch
-from joblib import Parallel, cpu_count, delayed
 
 from unbraid.api import fit
 from unbraid.data import load
 from unbraid.errors import InputError, unknown
 from unbraid.papers.registry import STUDIES
 from unbraid.papers.study import SCALES, Finished, Scale, Study, Trial
-from unbraid.training.log import read_log
+from unbraid.search.engine import executor, run_tasks
+from unbraid.search.figures import seconds_of_training
+from unbraid.search.tasks import Task
 from unbraid.training.machine import Machine
 from unbraid.util.files import read_json, write_json, write_text
-from unbraid.util.progress import Steps
 
 # What follows this line in a result is written by hand and kept when the rest is made again.
 NOTES = "<!-- written by hand from here on; kept when this page is made again -->"
@@ -34,6 +30,7 @@ def reproduce(
     out: str | Path = "runs",
     results: str | Path = "docs/results",
     workers: int | None = None,
+    on: str = "local",
     train: bool = True,
     show: bool = True,
     studies: Mapping[str, Study] | None = None,
@@ -46,6 +43,7 @@ def reproduce(
         out: runs go to OUT/PAPER-RESULT/SCALE.
         results: the page goes to RESULTS/PAPER-RESULT.md; those of smoke and paper scale name their scale.
         workers: processes at a time; one a core by default.
+        on: where to run: `local`, `ray` or `ray://HOST:PORT`.
         train: False writes the page from the runs that are finished, and says how many there should be.
         show: whether to show progress.
         studies: studies of your own, by name, in place of the built-in ones.
@@ -63,7 +61,10 @@ def reproduce(
     path = folder / f"{stem}.md"
     notes(path)  # a file that is not such a page is refused before hours of training
     runs = Path(out) / study.stem / chosen
-    finished = run_trials(study, chosen, runs, workers=workers, show=show) if train else collect(study, chosen, runs)
+    if train:
+        finished = run_trials(study, chosen, runs, workers=workers, on=on, show=show)
+    else:
+        finished = collect(study, chosen, runs)
     folder.mkdir(parents=True, exist_ok=True)
     title, rest = study.page(chosen, finished, folder, stem).rstrip().split("\n", 1)
     write_text(path, "\n".join([title, "", summary_line(study, chosen, finished), rest, "", notes(path)]))
@@ -79,7 +80,7 @@ def summary_line(study: Study, scale: Scale, finished: Sequence[Finished]) -> st
 
 
 def run_trials(
-    study: Study, scale: Scale, folder: Path, *, workers: int | None = None, show: bool = True
+    study: Study, scale: Scale, folder: Path, *, workers: int | None = None, on: str = "local", show: bool = True
 ) -> list[Finished]:
     """Run every trial of a study that is not finished.
 
@@ -88,6 +89,7 @@ def run_trials(
         scale: smoke, desk or paper.
         folder: where runs go.
         workers: processes at a time; one a core by default.
+        on: where to run: `local`, `ray` or `ray://HOST:PORT`.
         show: whether to show progress.
 
     Returns:
@@ -96,28 +98,30 @@ def run_trials(
     trials = list(study.trials(scale))
     for trial in {(t.data, repr(t.arguments)): t for t in trials}.values():
         load(trial.data, **trial.arguments)  # drawn or fetched once, before many processes want it
-    processes = min(workers or cpu_count(), len(trials))
+    where = executor(on, workers=workers)
     done: dict[str, Finished] = {}
-    with (
-        stopped_as_interrupt(),
-        Steps(f"{study.name} ({scale}, {processes} processes)", len(trials), show=show) as bar,
-    ):
-        for wave in waves(trials):
-            jobs = [delayed(run_trial)(trial, folder / trial.folder, study.measures) for trial in wave]
-            for finished in Parallel(processes, return_as="generator_unordered")(jobs):
-                done[finished.trial.folder] = finished
-                bar.advance(len(done))
-    return [done[trial.folder] for trial in trials]
+    failed: dict[str, str] = {}
+    for outcome in run_tasks(tasks(study, trials, folder), where, title=f"{study.name} ({scale})", show=show):
+        if outcome.error:
+            failed[outcome.name] = outcome.error
+        else:
+            done[outcome.name] = outcome.value
+    if failed:
+        name, sentence = next(iter(failed.items()))
+        raise InputError(f"{len(failed)} of {len(trials)} runs of {study.name} failed; {name}: {sentence}")
+    return [replace(done[trial.folder], folder=folder / trial.folder) for trial in trials]
 
 
-def waves(trials: Sequence[Trial]) -> list[list[Trial]]:
-    """First one trial for every first stage, then those that take such a stage over: none is trained twice at once."""
-    first: dict[str, Trial] = {}
+def tasks(study: Study, trials: Sequence[Trial], folder: Path) -> list[Task]:
+    """A task for each trial; one that takes a first stage over from another waits for it."""
+    leading: dict[str, str] = {}
+    found = []
     for trial in trials:
-        first.setdefault(repr((trial.data, trial.arguments, trial.stages[0], trial.steps[0], trial.seed)), trial)
-    leading = list(first.values())
-    following = [trial for trial in trials if trial not in leading]
-    return [wave for wave in (leading, following) if wave]
+        stage = repr((trial.data, trial.arguments, trial.stages[0], trial.steps[0], trial.seed))
+        leader = leading.setdefault(stage, trial.folder)
+        work = partial(run_trial, trial=trial, measures=study.measures)
+        found.append(Task(trial.folder, folder / trial.folder, work, None if leader == trial.folder else leader))
+    return found
 
 
 def collect(study: Study, scale: Scale, folder: Path) -> list[Finished]:
@@ -127,32 +131,14 @@ def collect(study: Study, scale: Scale, folder: Path) -> list[Finished]:
         path = folder / trial.folder / "figures.json"
         figures = read_json(path) if path.is_file() else {}
         if all(name in figures for name in study.measures):
-            found.append(Finished(trial, path.parent, figures, training_seconds(path.parent)))
+            found.append(Finished(trial, path.parent, figures, seconds_of_training(path.parent)))
     if not found:
         raise InputError(f"no run of {study.name} is finished under {str(folder)!r}: reproduce it first.")
     return found
 
 
-@contextmanager
-def stopped_as_interrupt() -> Iterator[None]:
-    """Let SIGTERM end the processes of a study as Ctrl-C does; it would otherwise leave them behind, training on."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def run_trial(trial: Trial, folder: Path, measures: Mapping[str, Any]) -> Finished:
-    """Train unless it is trained, measure what is not measured yet."""
-    torch.set_num_threads(1)
+def run_trial(folder: Path, shared: None, trial: Trial, measures: Mapping[str, Any]) -> Finished:
+    """Train unless it is trained, measure what is not measured yet. Trials of a study share no data set."""
     data = load(trial.data, **trial.arguments)
     run = fit(
         data,
@@ -160,6 +146,7 @@ def run_trial(trial: Trial, folder: Path, measures: Mapping[str, Any]) -> Finish
         steps=trial.steps,
         seed=trial.seed,
         labels=trial.labels,
+        held_out=0.0,
         out=folder,
         machine=Machine("cpu", keep=trial.keep),
         show=False,
@@ -170,13 +157,7 @@ def run_trial(trial: Trial, folder: Path, measures: Mapping[str, Any]) -> Finish
         if name not in figures:
             figures[name] = float(measures[name](run))
             write_json(path, figures)
-    return Finished(trial, folder, figures, training_seconds(folder))
-
-
-def training_seconds(folder: Path) -> float:
-    """What all stages of a run took, by their logs: these count the time before an interruption too."""
-    logs = [read_log(path) for path in sorted(folder.glob("stage-*/log.jsonl"))]
-    return sum(float(log[-1]["seconds"]) for log in logs if log)
+    return Finished(trial, folder, figures, seconds_of_training(folder))
 
 
 def notes(path: Path) -> str:

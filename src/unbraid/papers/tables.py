@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from scipy.stats import t as student
 
 from unbraid.papers.study import Finished
+from unbraid.util.intervals import mean_and_interval
 
 NOT_MEASURED = "–"
 
@@ -75,26 +75,6 @@ def groups(finished: Sequence[Finished]) -> dict[str, list[Finished]]:
     for one in finished:
         found.setdefault(one.trial.group, []).append(one)
     return found
-
-
-def mean_and_interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """The mean over seeds and its 95 % Student interval.
-
-    Args:
-        values: a figure of each seed.
-
-    Returns:
-        Mean, lower end and upper end; three times the value if there is one seed.
-
-    Example:
-        >>> mean_and_interval([0.5])
-        (0.5, 0.5, 0.5)
-    """
-    mean, n = float(np.mean(values)), len(values)
-    if n < 2:
-        return mean, mean, mean
-    half = float(student.ppf(0.975, n - 1) * np.std(values, ddof=1) / np.sqrt(n))
-    return mean, mean - half, mean + half
 
 
 def with_interval(values: Sequence[float], digits: int = 3) -> str:

@@ -6,6 +6,7 @@ from unbraid.report.draw.figures import grid, reconstruction_picture, traversal_
 from unbraid.report.page import write_report
 from unbraid.report.picture_files import write_figures
 from unbraid.report.sections.comparison import write_comparison
+from unbraid.report.sections.search import write_search_page
 
 __all__ = [
     "grid",
@@ -14,4 +15,5 @@ __all__ = [
     "write_comparison",
     "write_figures",
     "write_report",
+    "write_search_page",
 ]

@@ -7,14 +7,27 @@ import time
 from pathlib import Path
 from typing import Any
 
+from unbraid.training.tracking import follow
 from unbraid.util.files import cannot_write, check_regular, write_text
 
 LOG_POINTS = 200  # lines that a run should have, at least
+WATCHED_POINTS = 50  # lines with losses of held-out rows
 
 
 def log_interval(steps: int) -> int:
     """Steps between two lines of the log."""
     return max(1, min(100, steps // LOG_POINTS))
+
+
+def is_watched(step: int, steps: int) -> bool:
+    """Whether the losses of held-out rows are logged after this step: less often than those of training.
+
+    Example:
+        >>> [step for step in range(1, 11) if is_watched(step, 10)], is_watched(20_000, 20_000)
+        ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], True)
+    """
+    each = log_interval(steps)
+    return step % (each * max(1, steps // (each * WATCHED_POINTS))) == 0
 
 
 class Log:
@@ -37,6 +50,7 @@ class Log:
     def line(self, step: int, figures: dict[str, float]) -> None:
         """Add a line, on disk at once."""
         if self.write:
+            follow(self.path, step, figures)
             seconds = round(self.earlier + time.monotonic() - self.began, 3)
             try:
                 self.file.write(json.dumps({"step": step, "seconds": seconds, **figures}) + "\n")

@@ -36,6 +36,7 @@ class Machine:
     precision: str = "32-true"
     checkpoint_seconds: float = 60.0
     keep: tuple[int, ...] = ()  # steps after which a copy of the weights is kept, for curves over training
+    pause: int | None = None  # a step after which a stage stops as if asked to, to go on when it is called again
 
     def __post_init__(self) -> None:
         """Validate settings against PyTorch and this machine."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,14 +16,16 @@ from markupsafe import Markup
 from unbraid.errors import InputError
 from unbraid.metrics.record import Better
 from unbraid.report.draw import charts, words
+from unbraid.report.draw.dots import seed_dots
 from unbraid.report.read.content import RunFiles, ShownScore, as_mapping
 from unbraid.report.read.directory import read_run
 from unbraid.report.render import render
 from unbraid.report.sections import facts, scores
 from unbraid.report.sections.pictures import Reconstructions, TraversalGroup, reconstructions, traversals
 from unbraid.util.files import write_bytes
+from unbraid.util.intervals import mean_and_interval
 
-SERIES = 5
+SERIES = 12
 
 
 @dataclass(frozen=True)
@@ -73,16 +77,17 @@ def write_comparison(run_directories: Sequence[Path], out: Path) -> Path:
     runs = [read_run(Path(directory)) for directory in run_directories]
     names = short_names([run.directory for run in runs])
     differing, common = differences(runs)
+    colours = [number % SERIES for number in groups(runs)]
     entries = [
-        Entry(name, facts.title(run), i % SERIES, traversals(run, most=6, last_only=True)[:1])
-        for i, (run, name) in enumerate(zip(runs, names, strict=True))
+        Entry(name, facts.title(run), colour, traversals(run, most=6, last_only=True)[:1])
+        for run, name, colour in zip(runs, names, colours, strict=True)
     ]
     page = render(
         "comparison.html.j2",
         title=f"{len(runs)} runs compared",
         name=", ".join(names),
         entries=entries,
-        gallery=_gallery(runs, names),
+        gallery=_gallery(runs, names, colours),
         differing=differing,
         common=common,
         contests=contests(runs, names),
@@ -145,8 +150,50 @@ def contests(runs: Sequence[RunFiles], names: Sequence[str]) -> list[Contest]:
     """Every metric that any run has, in the order of the first run that has it."""
     tables = [{metric.name: metric for metric in run.metrics} for run in runs]
     keys = dict.fromkeys(key for table in tables for key in table)
-    same = same_data(runs)
-    return [_contest(key, [table.get(key) for table in tables], names, comparable=same) for key in keys]
+    same, numbers = same_data(runs), groups(runs)
+    called = group_names(numbers, names)
+    return [
+        _contest(
+            key, [over_seeds(key, tables, numbers, group) for group in range(len(called))], called, comparable=same
+        )
+        for key in keys
+    ]
+
+
+def groups(runs: Sequence[RunFiles]) -> list[int]:
+    """For each run the number of its group: runs that differ in nothing but their seed belong together."""
+    known: dict[str, int] = {}
+    found = []
+    for run in runs:
+        setting = [as_mapping(run.config).get(part) for part in ("stages", "labels")]
+        key = json.dumps([run.data.get("fingerprint"), setting], sort_keys=True, default=str)
+        if not run.data.get("fingerprint") or not run.stages:
+            key = str(run.directory)  # what is not known to be alike stays apart
+        found.append(known.setdefault(key, len(known)))
+    return found
+
+
+def group_names(numbers: Sequence[int], names: Sequence[str]) -> list[str]:
+    """A group by the name of its only run, or by what the names of its seeds begin with."""
+    called = []
+    for group in range(max(numbers) + 1):
+        own = [name for number, name in zip(numbers, names, strict=True) if number == group]
+        alike = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*own, strict=False))
+        start = "".join(letters[0] for letters in alike).removesuffix("seed").rstrip("-_ /.") or own[0]
+        called.append(own[0] if len(own) == 1 else f"{start} ({len(own)} seeds)")
+    return called
+
+
+def over_seeds(
+    key: str, tables: Sequence[Mapping[str, ShownScore]], numbers: Sequence[int], group: int
+) -> tuple[ShownScore | None, list[float]]:
+    """A group's score and what each of its seeds has: of several seeds their mean with its interval over seeds."""
+    there = [t[key] for t, number in zip(tables, numbers, strict=True) if number == group and key in t]
+    if len(there) < 2:
+        return (there[0] if there else None), []
+    values = [score.value for score in there]
+    mean, low, high = mean_and_interval(values)
+    return replace(there[0], value=mean, interval=None if math.isnan(mean) else (low, high)), values
 
 
 def same_data(runs: Sequence[RunFiles]) -> bool:
@@ -154,18 +201,25 @@ def same_data(runs: Sequence[RunFiles]) -> bool:
     return len({str(run.data.get("fingerprint")) for run in runs}) == 1
 
 
-def _contest(key: str, found: Sequence[ShownScore | None], names: Sequence[str], *, comparable: bool) -> Contest:
+def _contest(
+    key: str, grouped: Sequence[tuple[ShownScore | None, list[float]]], names: Sequence[str], *, comparable: bool
+) -> Contest:
+    found = [score for score, _ in grouped]
     there = [score for score in found if score]
     shown = there[0].display
-    ends = scores.axis_ends(shown, [v for score in there for v in (score.value, *(score.interval or ()))])
+    every = [v for score in there for v in (score.value, *(score.interval or ()))]
+    ends = scores.axis_ends(shown, every + [value for _, seeds in grouped for value in seeds])
     winner = _apart(found, shown.better) if comparable else None
     readings = []
-    for i, (score, name) in enumerate(zip(found, names, strict=True)):
+    for i, ((score, seeds), name) in enumerate(zip(grouped, names, strict=True)):
         series = i % SERIES
         if score is None:
             readings.append(Reading(name, series, "–", "", None, False))
             continue
-        graphic = charts.whisker(score.value, score.interval, ends, f"{name}, {there[0].title}", series)
+        label = f"{name}, {there[0].title}"
+        graphic = charts.whisker(score.value, score.interval, ends, label, series)
+        if seeds:
+            graphic = seed_dots(seeds, score.value, score.interval, ends, label, series)
         value, interval = scores.value_text(shown, score.value), scores.interval_text(score)
         readings.append(Reading(name, series, value, interval, graphic, i == winner))
     labels = (words.tick(ends[0]), words.tick(ends[1]))
@@ -184,7 +238,9 @@ def _apart(found: Sequence[ShownScore | None], better: Better) -> int | None:
     return best if all(edge < worst_edge for edge in others) else None
 
 
-def _gallery(runs: Sequence[RunFiles], names: Sequence[str]) -> list[tuple[str, Reconstructions]]:
+def _gallery(
+    runs: Sequence[RunFiles], names: Sequence[str], colours: Sequence[int]
+) -> list[tuple[str, Reconstructions]]:
     """Reconstructions under a heading; image runs that show the same originals share one block and one row x."""
     blocks: list[tuple[str, Reconstructions]] = []
     originals: list[Any] = []
@@ -193,7 +249,7 @@ def _gallery(runs: Sequence[RunFiles], names: Sequence[str]) -> list[tuple[str, 
         shown = run.pictures.originals if run.pictures else None
         if made is None or shown is None:
             continue
-        own = tuple(replace(s, who=f"{name}, {s.who}", colour=f"series-{i % SERIES}") for s in made.strips[1:])
+        own = tuple(replace(s, who=f"{name}, {s.who}", colour=f"series-{colours[i]}") for s in made.strips[1:])
         same = next((k for k, x in enumerate(originals) if np.array_equal(x, shown)), None)
         if same is not None and made.strips:
             heading, block = blocks[same]
