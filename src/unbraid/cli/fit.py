@@ -45,6 +45,11 @@ def fit(words: Sequence[str]) -> None:
         "--held-out", type=float, metavar="PART", help="of the data that no training sees (0.1 of your own, else 0)"
     )
     parser.add_argument("--held-out-by", metavar="NAME", help="a factor whose values stay together: patient, day, …")
+    parser.add_argument(
+        "--train-under",
+        metavar="TIES",
+        help="tie factors in training but not in scores: shape~size:0.2, 1-pair, 1-to-all",
+    )
     add_data_lists(parser)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the run directory (runs/…)")
     add_machine(parser, precision=None)
@@ -80,6 +85,7 @@ def fit(words: Sequence[str]) -> None:
         budget = Budget(known.minutes, tuple(name for name, _ in chosen) if known.recipe == "fast" else "all", began)
     arguments = options.data_arguments([(name[5:], text) for name, text in given if name.startswith("data.")])
     arguments |= data_lists(known)
+    arguments |= {} if known.train_under is None else {"train_under": known.train_under}
     by_table = known.method is None or budget is not None
     known.precision = known.precision or ("auto" if by_table else "32-true")
     where = machine(known)

@@ -194,7 +194,10 @@ def against_pca(run: RunDirectory, reads_labels: bool, remedy: str) -> Iterator[
     found = run.codes(labels=reads_labels, show=False)
     for number in numbers:
         codes = sum(int(in_use(found.table(stage)).sum()) for stage in range(1, number + 1))
-        left = float(((x - flattened(made[number - 1])) ** 2).mean()) / variance
+        error = x - flattened(made[number - 1])
+        if run.preprocessing.counts:  # the logarithm of a rate lies above the mean logarithm of its counts
+            error = error - error.mean(axis=0)
+        left = float((error**2).mean()) / variance
         fair = bool(others) or len(rows) == n or codes <= len(rows) // 10  # PCA of few rows learns them by heart
         baseline = None
         if fair and 0 < codes < min(x.shape[1], len(seen) - 1):

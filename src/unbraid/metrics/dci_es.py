@@ -94,10 +94,9 @@ def _errors(table: Table, factor: int, fit: Rows, held: Rows, seed: int) -> Arra
     """Squared errors of every test row by capacity, in parts of the variance."""
     rows = np.flatnonzero(table.known(factor))
     fit, held = fit[np.isin(fit, rows)], held[np.isin(held, rows)]
-    if not len(fit) or not len(held):
+    if len(fit) < 2 or not len(held) or not np.ptp(table.factors[fit, factor]) > 0:
         raise InputError(
-            f"factor {table.names[factor]!r} has {len(fit)} known labels to fit and {len(held)} to test; give more "
-            "labelled rows or leave it out."
+            f"factor {table.names[factor]!r} has fewer than two values among the rows to fit on; give more rows."
         )
     if table.kinds[factor] == "categorical":
         labels, size = table.groups(factor)

@@ -193,6 +193,8 @@ class RunDirectory:
         if config.uses_codes and codes is None:
             codes = np.empty((0, self.codes_before(number)), np.float32)
         rows = label_access.rows_with_codes(self.plan, number, self.visible_labels)
+        if (drawn := self.data.train_rows) is not None:
+            rows = drawn if rows is None else drawn[np.isin(drawn, rows)]
         if not config.uses_labels or self.plan.labels is None:
             return TrainingData(self.data, np.empty((len(self.data), 0)), y, codes, (), rows, None, self.held_out_rows)
         known = (self.label_factors, rows, label_access.required_columns(self.plan, config) or None)

@@ -79,7 +79,11 @@ def _data_card(run: RunFiles) -> Card:
         facts.append(("observations", words.count(data["n"])))
     if data.get("shape"):
         each = words.shape(data["shape"]).replace("images", "image").replace("vectors", "a vector")
-        facts.append(("each", each if run.columns is None else f"a row of {len(run.columns.names):,} columns"))
+        if run.columns is not None:
+            each = f"a row of {len(run.columns.names):,} columns"
+        elif run.channels is not None:
+            each = f"a signal of {run.channels.count:,} channels and {run.channels.times:,} times"
+        facts.append(("each", each))
     if held_out := as_mapping(run.config.get("held_out")):
         by = f", by {held_out['by']}" if held_out.get("by") else ""
         facts.append(("held out", f"{words.count(held_out.get('count'))}{by}"))
