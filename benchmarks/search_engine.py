@@ -76,9 +76,7 @@ def page(folder: Path, trials: int) -> None:
     table = time.process_time() - busy
     size = write_search_page(folder).stat().st_size / 1e6
     total = time.process_time() - busy
-    print(
-        f"table of {len(plan)} trials: {table:.1f} s of one core; page: {total - table:.1f} s, {size:.1f} MB;"
-    )
+    print(f"table of {len(plan)} trials: {table:.1f} s of one core; page: {total - table:.1f} s, {size:.1f} MB;")
     print(f"both took {time.monotonic() - began:.1f} s here")
 
 
