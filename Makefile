@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-browser test-cluster faults mutants mutants-sample lint docs bench clean
+.PHONY: demo test test-browser test-cluster test-packages test-oldest faults mutants mutants-sample lint docs bench clean
 
 demo: .venv/ready
 	$(BIN)/unbraid demo
@@ -27,6 +27,7 @@ faults: .venv/ready
 
 # Changes equations, one at a time, and runs the tests of each: hours, and it goes on where it was stopped.
 mutants: .venv/ready
+	OMP_NUM_THREADS=1 PYTHONPATH=tests nice -n 15 $(BIN)/python -m mutants --wrong
 	OMP_NUM_THREADS=1 PYTHONPATH=tests nice -n 15 $(BIN)/python -m mutants $(MUTANTS)
 
 # Thirty of them, always the same: about a minute.
@@ -45,6 +46,18 @@ docs: .venv/ready
 	OMP_NUM_THREADS=1 UNBRAID_NOTEBOOK_STEPS=$${UNBRAID_NOTEBOOK_STEPS:-40} $(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
+# sdist and wheel, built, checked, and used in an empty environment.
+test-packages:
+	PYTHON=$(PYTHON) bash tests/packages.sh
+
+# The oldest versions that pyproject.toml allows (torch comes in one version only).
+test-oldest:
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(PYTHON) tests/oldest.py > .venv-oldest/pins.txt
+	.venv-oldest/bin/pip install --quiet --disable-pip-version-check -c .venv-oldest/pins.txt -e '.[dev]'
+	OMP_NUM_THREADS=1 .venv-oldest/bin/pytest -q -n 2 --dist worksteal
+
 bench: .venv/ready
 	$(BIN)/python benchmarks/train_overhead.py
 	$(BIN)/python benchmarks/memory.py
@@ -58,4 +71,4 @@ bench: .venv/ready
 	touch $@
 
 clean:
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .venv-oldest docs/_build docs/reference .pytest_cache .mypy_cache .ruff_cache

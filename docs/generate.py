@@ -6,11 +6,11 @@ import inspect
 from pathlib import Path
 
 from unbraid import methods, metrics
-from unbraid.cli.options import describe_options
 from unbraid.core import DataSpec, MethodConfig, build_method
 from unbraid.data.factor_data import Factor
 from unbraid.methods import recipes
 from unbraid.metrics.record import METRICS, Metric
+from unbraid.util.option_paths import describe_options
 from unbraid.util.schema import typed
 
 IMAGES = DataSpec(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from unbraid.core import MethodConfig
 from unbraid.data.factor_data import FactorData
+from unbraid.data.held_out import HeldOut
 from unbraid.data.label_budget import LabelBudget
 from unbraid.data.load import load as load_data
 from unbraid.data.own.signals import shaped_signals
@@ -23,10 +25,11 @@ from unbraid.evaluation.measure import MeasureOptions
 from unbraid.evaluation.scores_file import kept_scores
 from unbraid.evaluation.verdict import write_verdict
 from unbraid.explore import sharing
+from unbraid.explore.traversal import move_codes
 from unbraid.report import write_report
+from unbraid.report.animation import Traversal
 from unbraid.report.notebook import run_html, run_line
 from unbraid.runs.budget import Budget
-from unbraid.runs.chain import means
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.count_scales import with_own_total
 from unbraid.runs.decoding import decode_codes
@@ -125,25 +128,31 @@ class Run(RunDirectory):
         return [self._raw(np.concatenate(outputs)) for outputs in zip(*parts, strict=True)]
 
     def traverse(
-        self, x: Any, *, stage: int = 1, steps: int = 9, labels: NDArray[Any] | None = None
-    ) -> list[NDArray[Any]]:
-        """What every stage from `stage` on makes of the first observation of `x` as each code of that stage is moved.
+        self,
+        x: Any = None,
+        *,
+        row: int | None = None,
+        stage: int = 1,
+        steps: int = 9,
+        latents: Sequence[str] | str | None = None,
+        labels: NDArray[Any] | None = None,
+    ) -> Traversal:
+        """What every stage from `stage` on makes of one observation as each code of that stage is moved.
 
         Args:
-            x: observations, as for `encode`; the first is the one that is moved.
+            x: observations, as for `encode`; the first is the one that is moved. Left out, one of the data set.
+            row: which one, by its place in the data set; the first that the report shows, if left out.
             stage: whose codes are moved, from 1.
             steps: how many values each code takes over the range that the data set's codes have.
+            latents: which codes, by column or by the name they were given ("z1,z3"); all, if left out.
             labels: see `reconstruct`.
 
         Returns:
-            For every stage from `stage` on an array [code, step, …].
+            For every stage from `stage` on an array [code, step, …]; `.save("traversal.gif")` writes an animation.
         """
-        found = read_new(self, x)
-        known = found.labels_for(self) if labels is None else labels
-        first = next(self.new_batches(found.observations[:1], None if known is None else known[:1]))
-        base = [means(q) for q in self.chain.encode(*first)]
-        made = pictures.traversal(self.chain, base, stage, pictures.code_ranges(self.codes(), stage, steps))
-        return [self._raw(output) for output in made]
+        made = move_codes(self, x, row=row, stage=stage, steps=steps, latents=latents, labels=labels)
+        original = None if made.original is None else self._raw(made.original)
+        return replace(made, outputs=tuple(self._raw(output) for output in made.outputs), original=original)
 
     def classify(self, x: Any) -> list[NDArray[np.float32]]:
         """q(c | x) for each discrete variable of a method that finds classes, [n, value]."""
@@ -220,6 +229,7 @@ def fit(
     minutes: float | Budget | None = None,
     seed: int = 0,
     labels: LabelBudget | str | int | None = None,
+    held_out: HeldOut | float | None = None,
     out: str | Path | None = None,
     machine: Machine | None = None,
     show: bool = True,
@@ -240,6 +250,8 @@ def fit(
             scores and the page. What was chosen stands in config.json.
         seed: of weights, batches and noise.
         labels: how many labels methods may see (256, "0.5%", a `LabelBudget`); all, if left out.
+        held_out: the part of the observations that no training sees, or a `HeldOut` that groups them. Left out, a
+            tenth of your own data if there are 50 or more, and nothing of built-in and published data.
         out: the run directory; `runs/…` by default.
         machine: where to compute.
         show: whether to show progress.
@@ -258,7 +270,7 @@ def fit(
     """
     if not isinstance(data, FactorData):
         data = load_data(data)
-    ready = prepare(data, Request(method, steps, minutes, seed, labels, out, machine), show=show)
+    ready = prepare(data, Request(method, steps, minutes, seed, labels, out, machine, held_out), show=show)
     run = Run(ready.folder, ready.plan, data)
     train_run(run, ready.machine, show=show, command=command, budget=ready.budget)
     return run

@@ -72,7 +72,9 @@ class Disentangler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with tempfile.TemporaryDirectory() as scratch:
             out = Path(self.out) if self.out is not None else Path(scratch) / "run"
-            run = fit(data, config, steps=self.steps, seed=seed, out=out, machine=Machine("cpu"), show=self.verbose)
+            # Who uses scikit-learn splits the data before.
+            given: dict[str, Any] = {"steps": self.steps, "seed": seed, "held_out": 0.0, "out": out}
+            run = fit(data, config, **given, machine=Machine("cpu"), show=self.verbose)
             self.chain_ = run.chain
         with torch.inference_mode():
             q = self.chain_.encode(self._input(observations[:1]))[0]

@@ -79,7 +79,8 @@ def table_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     random = np.random.default_rng(2)
     with (folder / "rooms.csv").open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["height", "area", "light"])
-        writer.writerows(random.normal([2.5, 20.0, 300.0], [0.2, 6.0, 90.0], size=(60, 3)).round(3).tolist())
+        writer.writerow(["height", "area", "floor", "light"])
+        for k, (height, area, light) in enumerate(random.normal([2.5, 20.0, 300.0], [0.2, 6.0, 90.0], size=(60, 3))):
+            writer.writerow([f"{height:.3f}", f"{area:.3f}", ("oak", "tiles", "cork")[k % 3], f"{light:.3f}"])
     config = methods.BetaVAE(width=0.05, latents=2, likelihood="gaussian")
-    return small_run(folder / "run", load(str(folder / "rooms.csv")), [config])
+    return small_run(folder / "run", load(str(folder / "rooms.csv"), log1p=["light"]), [config])

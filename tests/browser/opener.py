@@ -19,8 +19,9 @@ class Opener:
     def __init__(self, browser: Browser) -> None:
         self.browser, self.complaints = browser, list[str]()
         self.contexts: list[BrowserContext] = []
+        self.allowed = ["file:", "blob:", "data:"]  # what pages may ask for
 
-    def __call__(self, path: Path, end: str = "", **options: Any) -> Page:
+    def __call__(self, path: Path | str, end: str = "", **options: Any) -> Page:
         context = self.browser.new_context(**options)
         self.contexts.append(context)
         context.on("request", self.check_request)
@@ -28,7 +29,7 @@ class Opener:
         page = context.new_page()
         page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         page.on("console", self.check_console)
-        page.goto(path.resolve().as_uri() + end)
+        page.goto((path if isinstance(path, str) else path.resolve().as_uri()) + end)
         page.wait_for_selector("body[data-shown]")
         return page
 
@@ -37,5 +38,5 @@ class Opener:
             self.complaints.append(f"console: {said.text}")
 
     def check_request(self, request: Request) -> None:
-        if not request.url.startswith(("file:", "blob:", "data:")):
+        if not request.url.startswith(tuple(self.allowed)):
             self.complaints.append(f"request: {request.url}")

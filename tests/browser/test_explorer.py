@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ from PIL import Image
 from unbraid import methods
 from unbraid.api import Run, fit
 from unbraid.explore.builder import write_page
+from unbraid.explore.server import ExplorerServer
 from unbraid.training.batches import as_stored
 from unbraid.training.contract import small_images
 
@@ -77,6 +80,7 @@ def test_a_name_is_found_in_the_saved_page(chain_page: Path, chain_run: Run, ope
     page.locator('[data-code="1/z3"] .name').click()
     page.keyboard.type("hue <b>")
     page.keyboard.press("Enter")
+    assert page.locator("input.edit").count() == 0  # the key does not open it again
     with page.expect_download() as saved:
         page.click("#save-page")
     saved.value.save_as(tmp_path / "saved.html")
@@ -201,6 +205,82 @@ def test_the_strip_is_saved_as_a_picture(chain_page: Path, open_page: Opener) ->
     assert len(np.unique(np.asarray(picture.convert("L")))) > 4
 
 
+def test_the_strip_is_saved_as_an_animation(chain_page: Path, chain_run: Run, open_page: Opener) -> None:
+    page = open_page(chain_page)
+    page.locator('[data-code="1/z2"] input').focus()
+    with page.expect_download() as saved:
+        page.click("#save-gif")
+    assert saved.value.suggested_filename == "z2.gif"
+    gif = Image.open(io.BytesIO(Path(saved.value.path()).read_bytes()))
+    assert (gif.format, gif.n_frames, gif.info["loop"]) == ("GIF", 28, 0)
+    limits = page.evaluate("""() => {
+        const slider = document.querySelector('[data-code="1/z2"] input');
+        return [Number(slider.min), Number(slider.max)];
+    }""")
+    for k, value in ((0, limits[0]), (14, limits[1])):
+        gif.seek(k)
+        shown = np.asarray(gif.convert("RGB")).astype(int)
+        moved = [list(stage) for stage in codes(page)]
+        moved[0][1] = value
+        for side, made in enumerate(decoded(chain_run, moved)):  # y and x̂ side by side, enlarged 16 times
+            left = 14 + side * (256 + 14)
+            small = shown[58 + 8 : 58 + 256 : 16, left + 8 : left + 256 : 16]
+            assert np.abs(small - made).mean() < 6  # 256 colours
+
+
+def test_a_served_page_asks_for_what_it_shows(chain_run: Run, open_page: Opener) -> None:
+    with ExplorerServer(chain_run) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        open_page.allowed.append(server.address)
+        page = open_page(server.address)
+        page.locator('[data-code="1/z1"] input').focus()
+        press(page, "End")
+        for view, made in zip(("1", "2"), decoded(chain_run, codes(page)), strict=True):
+            assert np.abs(pixels(page, view) - made).max() <= 1
+        assert not page.locator("#save-page").is_visible()
+        page.locator('[data-code="1/z1"] .name').click()
+        page.keyboard.type("size")
+        page.keyboard.press("Enter")
+        page.click("#save-names")
+        page.wait_for_selector("#status:has-text('kept with the run')")
+        assert json.loads((chain_run.folder / "names.json").read_text()) == {"z1": "size"}
+        (chain_run.folder / "names.json").unlink()
+        x = chain_run.data.observations[5]
+        buffer = io.BytesIO()
+        Image.fromarray(x).save(buffer, "PNG")
+        own = {"name": "own.png", "mimeType": "image/png", "buffer": buffer.getvalue()}
+        after(page, lambda: page.set_input_files("#file", own))
+        np.testing.assert_allclose(codes(page)[0], chain_run.encode(x[None]).codes[0], atol=0.01)
+        server.shutdown()
+
+
+def test_a_page_without_observations_says_so(chain_run: Run, open_page: Opener, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(chain_run.folder, folder)
+    (folder / "observations.npz").unlink()
+    config = json.loads((folder / "config.json").read_text())
+    config["data"]["name"] = str(tmp_path / "gone.npz")
+    (folder / "config.json").write_text(json.dumps(config))
+    write_page(Run.open(folder), tmp_path / "page.html")
+    page = open_page(tmp_path / "page.html")
+    assert "the map has no pictures" in page.inner_text("#map-absent")
+    assert "absent" in page.locator('[data-view="x"]').get_attribute("class")
+    after(page, lambda: page.locator("#map circle:not(.chosen)").last.click(force=True))
+    for view, made in zip(("1", "2"), decoded(chain_run, codes(page)), strict=True):
+        assert np.abs(pixels(page, view) - made).max() <= 2
+
+
+def test_an_old_browser_is_told(chain_page: Path, open_page: Opener, tmp_path: Path) -> None:
+    """One that does not understand the program at all, as it would be with an operator of the future."""
+    text = chain_page.read_text()
+    (tmp_path / "old.html").write_text(text.replace('"use strict";', '"use strict"; let of the = future;'))
+    context = open_page.browser.new_context()
+    page = context.new_page()
+    page.goto((tmp_path / "old.html").as_uri())
+    page.wait_for_selector("#status:has-text('too old')")
+    context.close()
+
+
 def test_a_phone_shows_everything_in_its_width(chain_page: Path, open_page: Opener) -> None:
     page = open_page(chain_page, **PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -239,10 +319,13 @@ def test_a_class_sets_its_mode(class_run: Run, open_page: Opener, tmp_path: Path
 def test_a_row_of_a_table_is_encoded(table_run: Run, open_page: Opener, tmp_path: Path) -> None:
     write_page(table_run, tmp_path / "table.html")
     page = open_page(tmp_path / "table.html")
-    (tmp_path / "room.csv").write_text("light,area,height,note\n250,31,2.4,new\n")
+    (tmp_path / "room.csv").write_text("light;area;height;floor;note\n250;31;2,4;oak;new\n")
     after(page, lambda: page.set_input_files("#file", tmp_path / "room.csv"))
-    want = table_run.encode(np.array([[2.4, 31.0, 250.0]])).codes[0]  # in the table's own units
-    np.testing.assert_allclose(codes(page)[0], want, atol=0.01)
+    room = {"height": [2.4], "area": [31.0], "floor": ["oak"], "light": [250.0]}  # in the table's own units
+    np.testing.assert_allclose(codes(page)[0], table_run.encode(room).codes[0], atol=0.01)
+    (tmp_path / "odd.csv").write_text("height,area,floor,light\n2.4,31,moss,250\n")
+    page.set_input_files("#file", tmp_path / "odd.csv")
+    page.wait_for_selector("#status:has-text('“moss” is no value of floor (cork, oak, tiles)')")
     (tmp_path / "bad.csv").write_text("light,area\n250,31\n")
     page.set_input_files("#file", tmp_path / "bad.csv")
     page.wait_for_selector("#status:has-text('no column “height”')")

@@ -240,7 +240,7 @@ def test_labels_with_gaps_are_all_used(name: str, tmp_path: Path) -> None:
     data = gapped()
     method: Any = ub.methods.by_name(name)
     config = method(width=0.1, likelihood="gaussian")
-    run = ub.fit(data, config, steps=1, out=tmp_path / "run", show=False)
+    run = ub.fit(data, config, steps=1, held_out=0, out=tmp_path / "run", show=False)
     assert read_json(tmp_path / "run" / "stage-1" / "stage.json")["labels"]["count"] == len(data) - 10
     source = BatchSource(run.training_data(1), seed=0, device=torch.device("cpu"))
     batch = source.batch("image", "half-labelled", 8, 0)

@@ -14,13 +14,13 @@ import pytest
 from numpy.typing import NDArray
 
 from unbraid.explore.graphs import session
-from unbraid.explore.packing import Block, Precision, pack
+from unbraid.explore.packing import Block, Levels, pack
 
 Feeds = dict[str, NDArray[Any]]
 
 
 def run_graphs(
-    jobs: Sequence[tuple[Any, Feeds]], precision: Precision = "half", repeats: int = 1
+    jobs: Sequence[tuple[Any, Feeds]], levels: Levels | None = None, repeats: int = 1
 ) -> list[dict[str, Any]]:
     """What Node makes of each graph: its outputs as arrays, and the mean time of the second half of `repeats` runs."""
     node = shutil.which("node")
@@ -29,7 +29,7 @@ def run_graphs(
     written = []
     for model, feeds in jobs:
         block = Block()
-        graph = pack(model, block, precision)
+        graph = pack(model, block, levels)
         # As `pack` does with constants: «up to the end» is a number that no Int32 can hold.
         feeds = {k: v.clip(-(2**31), 2**31 - 1) if v.dtype == np.int64 else v for k, v in feeds.items()}
         inputs = {

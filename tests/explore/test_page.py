@@ -1,8 +1,11 @@
 """Runs that leave the house: files, descriptions, names, and the text of the page."""
 
+import base64
 import json
 import re
+import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -36,6 +39,12 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return fit(load(str(folder / "squares.npy")), configs, steps=3, out=folder / "run", show=False)
 
 
+def packed_model(page: str) -> dict[str, Any]:
+    """The description that a page holds."""
+    text = re.search(r'id="model-data">(.*?)</script>', page).group(1)
+    return json.loads(zlib.decompress(base64.b85decode(text.replace(",", "<"))))
+
+
 def test_exported_files_make_what_the_run_makes(chain: Run, tmp_path: Path) -> None:
     assert main(["export", str(chain.folder), "--onnx", str(tmp_path / "onnx")]) == 0
     model = json.loads((tmp_path / "onnx" / "model.json").read_text())
@@ -66,7 +75,7 @@ def test_explore_writes_the_page_and_reads_names(chain: Run) -> None:
     page = (chain.folder / "explorer.html").read_text()
     names = re.search(r'id="names-data">(.*?)</script>', page)
     assert json.loads(names.group(1)) == {"z2": "</script>", "stage-2/z1": "grain"}
-    model = json.loads(re.search(r'id="model-data">(.*?)</script>', page).group(1))
+    model = packed_model(page)
     assert [code["name"] for code in model["stages"][0]["codes"]] == ["z1", "</script>", "z3", "z4"]
     assert [code["name"] for code in model["stages"][1]["codes"]] == ["grain", "z2", "z3"]
     assert not re.search(r"\{\{\w+\}\}|^import |^export ", page, re.MULTILINE)
@@ -77,7 +86,7 @@ def test_explore_writes_the_page_and_reads_names(chain: Run) -> None:
 def test_a_page_that_would_be_too_large_is_refused(chain: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builder, "AIMED", 1000)
     monkeypatch.setattr(builder, "MOST", 2000)
-    with pytest.raises(InputError, match="--width"):
+    with pytest.raises(InputError, match="--serve"):
         builder.write_page(chain, tmp_path / "page.html")
     assert not list(tmp_path.iterdir())
 

@@ -1,4 +1,4 @@
-"""Pages do not lie: their links lead somewhere, their Python imports what there is, their commands have these options."""
+"""Pages do not lie: links lead somewhere, Python imports what there is, commands have the options that they show."""
 
 import ast
 import importlib
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from unbraid import cli, methods
-from unbraid.cli.options import option_names
+from unbraid.util.option_paths import option_names
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("[a-qs-z]*/*.md")])

@@ -11,6 +11,7 @@ from scipy.stats import norm
 
 from unbraid import methods
 from unbraid.core import Batch, DataSpec, build_method
+from unbraid.methods.pairs.ada_vae import shared_latents
 from unbraid.methods.pairs.slow_vae import laplace_kl
 from unbraid.ops.gaussian import DiagonalGaussian
 
@@ -32,7 +33,7 @@ def pair() -> tuple[Batch, np.ndarray]:
 
 @pytest.mark.parametrize("name", ["ada-gvae", "ada-ml-vae"])
 def test_ada_vae(name: str, draws: Draws) -> None:
-    method = model(methods.by_name(name)(beta=2.5))
+    method = model({"ada-gvae": methods.AdaGVAE, "ada-ml-vae": methods.AdaMLVAE}[name](beta=2.5))
     given, x = pair()
     with torch.no_grad():  # the choice of latents has no gradient: it is that of the weights as they are
         mean, log_var = halves(method.encoder(torch.from_numpy(x)).numpy())
@@ -95,3 +96,10 @@ def test_divergence_from_a_laplace_distribution_is_its_integral() -> None:
     q = DiagonalGaussian(torch.tensor([[mean]]), torch.tensor([[2 * math.log(sigma)]]))
     found = laplace_kl(q, torch.tensor([[centre]]), rate).item()
     assert found == pytest.approx(float(np.trapezoid(integrand, z)), rel=1e-4)
+
+
+def test_latents_are_shared_below_the_middle_of_the_range_of_their_distances() -> None:
+    """Locatello et al. 2020, section 4: distances 0, 0, 4 and 10 have their middle at 5, and their mean at 3.5."""
+    far = torch.tensor([[0.0, 0.0, 8.0, 20.0]]).sqrt()  # KL = d²/2
+    one, two = DiagonalGaussian(0 * far, 0 * far), DiagonalGaussian(far, 0 * far)
+    assert shared_latents(one, two).tolist() == [[True, True, True, False]]

@@ -42,3 +42,11 @@ def test_a_probe_names_the_value_of_its_factor(factor: str, column: int, size: i
     np.testing.assert_allclose(probe.encode(torch.from_numpy(X))["z"].mean.detach().numpy(), expected)
     (update,) = probe.updates()
     assert (update.trains, update.stream) == (("encoder",), "labelled")
+    assert FactorProbe.uses_labels
+    assert FactorProbe().required_labels(("a", "b")) == ("a", "b")
+
+
+def test_the_kind_and_width_of_network_are_those_asked_for() -> None:
+    narrow, wide = (FactorProbe(network="mlp", width=width).build(SPEC).encoder for width in (0.1, 0.2))
+    assert not any(isinstance(layer, nn.Conv2d) for layer in narrow.modules())
+    assert narrow.head.in_features < wide.head.in_features

@@ -3,9 +3,10 @@
 import dataclasses
 
 import pytest
+import torch
 
 from unbraid import methods
-from unbraid.core import Adam, DataSpec, build_method
+from unbraid.core import Adam, Batch, DataSpec, build_method
 from unbraid.data import Factor
 
 MAIN, OTHER = Adam(lr=0.1), Adam(lr=0.2)
@@ -102,6 +103,61 @@ def test_every_method_here_is_there() -> None:
 def test_full_vae_needs_no_half_where_everything_is_labelled() -> None:
     (update,) = methods.FullVAE(width=0.02).build(dataclasses.replace(SPEC, labelled=40)).updates()
     assert update.stream == "train"
+
+
+def test_ms_vae_counts_its_clip_for_each_value() -> None:
+    (update,) = methods.MSVAE(width=0.02, adam=Adam(lr=0.1, clip=0.5)).build(SPEC).updates()
+    assert update.optimizer == Adam(lr=0.1, clip=0.5 * 256)
+
+
+RECONSTRUCTION, ELBO = {"reconstruction"}, {"reconstruction", "kl"}
+TERMS_OF_TC = ELBO | {"index_code", "total_correlation", "dimension_kl"}
+# What is logged of each step beside its total.
+LOGGED = {
+    "vae": [ELBO],
+    "beta-vae": [ELBO],
+    "annealed-vae": [ELBO],
+    "beta-tcvae": [TERMS_OF_TC],
+    "factor-vae": [ELBO | {"total_correlation"}, {"accuracy"}],
+    "dip-vae-i": [ELBO | {"off_diagonal", "diagonal"}],
+    "dip-vae-ii": [ELBO | {"off_diagonal", "diagonal", "third_moments"}],
+    "joint-vae": [ELBO | {"kl_continuous", "kl_discrete"}],
+    "hfvae": [ELBO | {"information", "between_groups", "within_groups", "prior_kl"}],
+    "guided-vae": [ELBO | {"guide", "overlap"}],
+    "guided-beta-tcvae": [ELBO | {"guide", "overlap"}],
+    "infogan": [{"adversarial", "accuracy", "information"}, {"adversarial", "information"}],
+    "beta-tcvae-flow": [ELBO],
+    "guided-vae-supervised": [ELBO, {"excitation", "inhibition"}, set()],
+    "full-vae": [ELBO | {"supervised"}],
+    "ivae": [ELBO],
+    "idvae": [ELBO, ELBO],
+    "ss-ivae": [ELBO],
+    "ss-idvae": [ELBO, ELBO],
+    "parted-vae": [{"accuracy"}, {"reconstruction", "kl_u", "kl_z", "kl_c", "entropy", "overlap"}],
+    "ms-vae": [ELBO],
+    "controls": [RECONSTRUCTION],
+    "ms-controls": [RECONSTRUCTION],
+    "gaussian-mixture": [{"log_density"}],
+    "ms-flow": [{"log_density"}],
+    "ms-gan": [{"accuracy"}, {"adversarial"}],
+    "cgan": [{"accuracy"}, {"adversarial"}],
+    "end-to-end": [RECONSTRUCTION | {"kl_c", "kl_z"}],
+    "jacobian": [{"reconstruction", "code", "difference", "covariance"}],
+}
+
+
+@pytest.mark.parametrize("config", [m for m in methods.METHODS if m.name in LOGGED], ids=lambda config: config.name)
+def test_terms_that_are_logged(config) -> None:
+    torch.manual_seed(0)
+    labels = torch.tensor([[2.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
+    x, y = torch.rand(2, 4, 1, 16, 16)
+    chosen = marked(config)
+    codes = torch.randn(4, 3) if chosen.uses_codes else None
+    batch = Batch(x, torch.arange(4), labels, y if chosen.conditional else None, codes)
+    found = [update.loss(batch, 0).values() for update in build_method(chosen, SPEC).updates()]
+    assert len(found) == len(LOGGED[config.name])
+    for terms, expected in zip(found, LOGGED[config.name], strict=True):
+        assert expected <= set(terms)
 
 
 def test_parted_vae_without_labels_has_one_step() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import itertools
+import math
 from math import log, sqrt
 
 import numpy as np
@@ -9,7 +12,10 @@ import pytest
 
 from unbraid import metrics as m
 from unbraid.errors import InputError
+from unbraid.metrics._shared.numbers import equal_width
 from unbraid.metrics.udr import _relative_strength
+
+from .conftest import random_table
 
 FACTORS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=float)
 # The first latent is the first factor; the second is 1 only where both factors are.
@@ -120,3 +126,42 @@ def test_classes_are_counted_by_their_names_or_by_the_best_ones() -> None:
     assert score.interval[0] < 0.8 < score.interval[1]
     with pytest.raises(InputError, match="whose class is known; there are none"):
         m.class_accuracy([0, 1], [np.nan, np.nan])
+
+
+def test_bins_are_equally_wide_and_an_edge_belongs_to_the_bin_above() -> None:
+    column = np.array([[0.0], [0.9], [1.0], [2.0], [3.5], [4.0]])
+    assert equal_width(column, 4)[:, 0].tolist() == [0, 0, 1, 2, 3, 3]
+
+
+def test_dci_weighs_latents_and_factors_by_their_importance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eastwood & Williams 2018, §2: entropies in the base of what they are over, weighted by shares of importance."""
+    importance = np.array([[6.0, 1.0, 1.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [3.0, 1.0, 4.0]])
+    accuracy = [0.9, 0.6, 0.3]
+    monkeypatch.setattr(
+        importlib.import_module("unbraid.metrics.dci"),
+        "_factor",
+        lambda table, f, *_: (importance[:, f], accuracy[f], np.zeros(0)),
+    )
+    codes, factors = random_table(60)
+    score = m.dci(codes[:, :4], factors[:, :3], replicates=0)
+
+    def concentration(p: np.ndarray) -> float:
+        p = p / p.sum()
+        return 1 + sum(x * math.log(x, len(p)) for x in p if x > 0)
+
+    rows, columns = importance.sum(1) / importance.sum(), importance.sum(0) / importance.sum()
+    disentanglement = sum(r * concentration(p) for r, p in zip(rows, importance, strict=True) if r > 0)
+    completeness = sum(c * concentration(p) for c, p in zip(columns, importance.T, strict=True))
+    assert score.value == pytest.approx(disentanglement)
+    assert score.details["completeness"] == pytest.approx(completeness)
+    assert score.details["informativeness"] == pytest.approx(0.6)
+
+
+def test_conditioning_terms_are_those_of_their_codes() -> None:
+    """M1 of y, M2 of x̂, M3 with z drawn, M4 with y drawn: the first coin is known to as many of them as it is in."""
+    coins = np.array(list(itertools.product((0.0, 1.0), repeat=4)))
+    known = [coins[:, :4], coins[:, [0, 1, 2, 2]], coins[:, [0, 1, 0, 0]], coins[:, [0, 0, 0, 0]]]
+    terms = m.conditioning(coins, *known, replicates=0)
+    assert {name: score.value for name, score in terms.items()} == pytest.approx(
+        {"M1": 1.0, "M2": 0.75, "M3": 0.5, "M4": 0.25}
+    )

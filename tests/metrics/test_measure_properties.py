@@ -38,6 +38,7 @@ def labels(n: int, sizes: int = 3, seed: int = 0) -> Values:
 # How to call what takes more than one table, with arrays of one shape.
 CALLS: dict[str, Any] = {
     "udr": lambda a: metrics.udr(a, replicates=0),
+    "leakage": lambda a: metrics.leakage(a[0], labels(len(a[0])), replicates=0),
     "conditioning": lambda a: metrics.conditioning(*a, replicates=0),
     "downstream_by_stage": lambda a: metrics.downstream_by_stage(
         a[0], a[1], labels(len(a[0])), probe="linear", replicates=0

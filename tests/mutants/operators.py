@@ -202,7 +202,8 @@ class _Maker:
             if isinstance(part, ast.expr):
                 self.expression(part)
             elif isinstance(part, ast.keyword):
-                self.expression(part.value)
+                if part.arg != "strict":  # of zip: an assertion
+                    self.expression(part.value)
             elif isinstance(part, ast.comprehension):
                 for inner in (part.iter, *part.ifs):
                     self.expression(inner)

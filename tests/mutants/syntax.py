@@ -37,6 +37,7 @@ UNTURNED = (
     "min",
     "maximum",
     "minimum",
+    "mse_loss",
 )  # no other order, or none that counts
 SILENT = ("_log", "warnings", "bar", "progress", "logging")  # calls on these are not behaviour
 

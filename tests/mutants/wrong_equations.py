@@ -49,7 +49,7 @@ WRONG: tuple[tuple[str, str, str], ...] = (
     ("methods/vae/alignment.py", "(share @ log_var.exp()).log()", "share @ log_var"),
     ("methods/vae/alignment.py", "range(1, turns + 1)", "range(0, turns)"),
     ("methods/vae/gaussian.py", "self.reconstruction(q.rsample(), x)", "self.reconstruction(q.mean, x)"),
-    ("methods/vae/gaussian.py", "self.resolution.weight * likelihood", "likelihood"),
+    ("methods/vae/gaussian.py", "return self.resolution.weight * rows", "return rows"),
     # Losses with labels.
     (
         "methods/labelled/parted_vae.py",
@@ -130,6 +130,30 @@ WRONG: tuple[tuple[str, str, str], ...] = (
         "linear(step, self.config.instance_noise, 0.0,",
         "linear(step, 0.0, self.config.instance_noise,",
     ),
+    # Pairs and quantised codes.
+    ("methods/pairs/ada_vae.py", "difference < (lowest + highest) / 2", "difference > (lowest + highest) / 2"),
+    (
+        "methods/pairs/ada_vae.py",
+        "difference < (lowest + highest) / 2",
+        "difference < difference.mean(1, keepdim=True)",
+    ),
+    (
+        "methods/pairs/ada_vae.py",
+        "((one.log_var.exp() + two.log_var.exp()) / 2).log()",
+        "(one.log_var + two.log_var) / 2",
+    ),
+    ("methods/pairs/ada_vae.py", "/ precision, -precision.log()", "/ precision, precision.log()"),
+    ("methods/pairs/slow_vae.py", "0.5 * self.config.beta * divergence", "self.config.beta * divergence"),
+    ("methods/pairs/slow_vae.py", "q.mean.roll(len(batch.x), 0)", "q.mean"),
+    ("methods/pairs/slow_vae.py", "math.log(rate / 2)", "math.log(rate)"),
+    ("methods/quantised/qlae.py", "(continuous.detach() - quantised)", "(continuous - quantised)"),
+    ("methods/quantised/qlae.py", "(continuous - quantised.detach())", "(continuous - quantised)"),
+    (
+        "methods/quantised/qlae.py",
+        "config.quantization * quantization + config.commitment * commitment",
+        "config.commitment * quantization + config.quantization * commitment",
+    ),
+    ("methods/quantised/tripod.py", "made[1:-1]", "made"),
     # Operations.
     ("ops/gaussian.py", "(0.5 * self.log_var).exp() * torch", "self.log_var.exp() * torch"),
     ("ops/categorical.py", "/ temperature", "* temperature"),

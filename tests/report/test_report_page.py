@@ -19,6 +19,7 @@ import pytest
 from unbraid.errors import InputError
 from unbraid.metrics import Table, suite
 from unbraid.report import write_report
+from unbraid.report.sections import curves
 
 
 class Structure(HTMLParser):
@@ -136,6 +137,30 @@ def test_curves_show_every_term_of_every_stage(image_run: Path) -> None:
     html, _ = page_of(image_run)
     terms = re.findall(r"<figcaption><b>([^<]*)</b>", html)
     assert terms == ["total", "reconstruction", "MI", "TC", "dwkl", "total", "reconstruction", "KL"]
+
+
+def test_terms_are_drawn_as_they_stand_in_the_total_with_held_out_ones_beside(image_run: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(image_run, tmp_path / "run")
+    lines = [
+        {"step": step, "seconds": 1.0, "vae/total": 7.0, "vae/total/error": 1.0, "vae/total/kl": 6.0, "vae/error": 1.0}
+        | {"vae/kl": 1.5, "vae/tc_unbiased": 0.5, "vae/held_out/total/kl": 1.75}
+        for step in (1, 2, 3)
+    ]
+    (run / "stage-1" / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    html, _ = read(write_report(run))
+    terms = re.findall(r"<figcaption><b>([^<]*)</b>", html)
+    assert terms[:4] == ["total", "error", "4 × KL", "TC (unbiased)"]
+    assert html.count('class="held-out"') == 1
+    assert html.count("held out 1.75") == 1
+    assert "Dashed: the same of held-out observations." in html
+    assert "Dashed" not in read(write_report(image_run))[0], "older logs have no such lines"
+
+
+def test_a_weight_that_changes_is_not_a_number() -> None:
+    steps = np.array([1.0, 2.0])
+    lines = {"total": (steps, steps), "total/kl": (steps, np.array([1.0, 4.0])), "kl": (steps, np.array([1.0, 2.0]))}
+    assert curves.title("total/kl", lines) == "KL, weighted"
+    assert curves.title("total/kl", lines | {"kl": (steps, np.array([2.0, 8.0]))}) == "0.5 × KL"
 
 
 def test_the_map_that_mig_left_behind_is_used(image_run: Path, tmp_path: Path) -> None:

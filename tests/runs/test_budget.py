@@ -64,11 +64,16 @@ def test_too_few_steps_make_a_stage_lighter_and_enough_leave_it() -> None:
     assert choose([[FIRST, light]], tried, 10, lambda: 1000.0, paces(0.5))[0].config == FIRST
 
 
-def test_the_pace_is_the_middle_of_the_times_after_a_warm_up() -> None:
-    ticks = iter(np.cumsum([0, 2, 0, 3, 0, 90, 0, 4, 0, 5]))  # times 2, 3, 90, 4, 5; those of the warm-up are not told
+def test_the_pace_is_the_mean_of_the_times_after_a_warm_up() -> None:
+    ticks = iter(np.cumsum([1000, 2, 3, 90, 4, 5]))  # one step had to wait; those of the warm-up are not timed
     calls: list[int] = []
-    found = pace.typical_seconds(lambda: calls.append(1), 101.0, lambda: float(next(ticks)))
-    assert (found, len(calls)) == (4.0, 5 + pace.WARM_UP)
+    found = pace.mean_seconds(lambda: calls.append(1), 103.0, lambda: float(next(ticks)))
+    assert (found, len(calls)) == (104 / 5, 5 + pace.WARM_UP)
+
+
+def test_a_few_steps_are_timed_however_long_they_take() -> None:
+    ticks = iter(np.cumsum([0, 50, 60, 70]))
+    assert pace.mean_seconds(lambda: None, 1.0, lambda: float(next(ticks))) == 60.0
 
 
 @pytest.fixture

@@ -17,8 +17,9 @@ from unbraid.evaluation.pictures import code_ranges
 from unbraid.methods import IVAE, MSVAE, SSIVAE, BetaTCVAE, BetaVAE
 from unbraid.runs.conditioning import stage_inputs
 from unbraid.training.batches import as_stored
-from unbraid.training.loop import UpdateOptimizer, seed_draws
+from unbraid.training.loop import UpdateOptimizer
 from unbraid.training.machine import Machine
+from unbraid.training.watching import seed_draws
 from unbraid.util.files import read_json
 
 FIRST, SECOND = BetaTCVAE(width=0.1, latents=4), MSVAE(width=0.1, latents=2)

@@ -25,6 +25,14 @@ class Stateful(BetaVAEModel):
         return Terms(super().loss(batch, step).total * self.calls)
 
 
+class Forgetful(BetaVAEModel):
+    """Its terms leave out the weight of one of them."""
+
+    def loss(self, batch: Batch, step: int) -> Terms:
+        _, reconstruction, kl = self.elbo(batch.x)
+        return Terms(reconstruction + 3 * kl, reconstruction=reconstruction, kl=kl)
+
+
 class Greedy(BetaVAEModel):
     """Its update names a submodule that the loss does not reach."""
 
@@ -66,14 +74,8 @@ class Measuring(BetaVAEModel):
         return Terms(super().loss(batch, step).total / batch.x.mean().item())
 
 
-BUILT: dict[str, type[BetaVAEModel]] = {
-    "stateful": Stateful,
-    "greedy": Greedy,
-    "crowded": Crowded,
-    "homebound": Homebound,
-    "absent": Absent,
-    "measuring": Measuring,
-}
+FAULTY = (Stateful, Forgetful, Greedy, Crowded, Homebound, Absent, Measuring)
+BUILT: dict[str, type[BetaVAEModel]] = {one.__name__.lower(): one for one in FAULTY}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +96,7 @@ Check = Callable[[MethodConfig, TrainingData], None]
     ("fault", "check", "sentence"),
     [
         ("stateful", contract.check_losses, "vae: its loss must be the same when computed again"),
+        ("forgetful", contract.check_losses, "vae: its terms with their weights must add up to its total"),
         ("greedy", contract.check_gradients, "vae: 'unused', which it trains, must change"),
         ("crowded", contract.check_codes, "the code z of an observation must not depend on what else is in the batch"),
         ("homebound", contract.check_other_device, "the loss of vae must run on the model's device .*cpu"),

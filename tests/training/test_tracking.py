@@ -49,9 +49,11 @@ def test_mlflow_and_wandb_get_runs_steps_and_an_end(tmp_path: Path, monkeypatch:
     calls: list[Any] = []
 
     def told(name: str) -> Any:
-        return lambda *given, **named: (
-            calls.append((name, given, named)) or SimpleNamespace(log=told("run.log"), finish=told("run.finish"))
-        )
+        def call(*given: Any, **named: Any) -> SimpleNamespace:
+            calls.append((name, given, named))
+            return SimpleNamespace(log=told("run.log"), finish=told("run.finish"))
+
+        return call
 
     names = ("set_experiment", "start_run", "log_params", "log_metrics", "end_run", "init")
     for module in ("mlflow", "wandb"):

@@ -49,8 +49,8 @@ def table_columns(table: CodeTable) -> dict[str, Sequence[Any]]:
     """Names, codes and factors as columns."""
     columns: dict[str, Sequence[Any]] = {NAMES[0] if "names" in table.arrays else NAMES[1]: table.names}
     columns |= {name: values.tolist() for name, values in table.code_columns(all_stages=True).items()}
-    factors = dict(zip(table.factor_names, table.factors.T.tolist(), strict=True))
-    return columns | {f"factor/{name}" if name in columns else name: values for name, values in factors.items()}
+    known = {name: values.tolist() for name, values in table.known_columns().items()}
+    return columns | {f"factor/{name}" if name in columns else name: values for name, values in known.items()}
 
 
 def write_csv(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:

@@ -12,12 +12,14 @@ from unbraid.errors import InputError
 
 def evaluate(words: Sequence[str]) -> None:
     """Score a run, or a table of codes of any other model."""
-    parser = command_parser("evaluate", evaluate, "unbraid evaluate RUN [--metrics NAME …|all] | --codes FILE.npz")
+    parser = command_parser("evaluate", evaluate, "unbraid evaluate RUN [--metrics NAME …|all] | --codes FILE")
     parser.add_argument("run", nargs="?", type=Path, metavar="RUN", help="a run directory")
     parser.add_argument(
         "--metrics", action=ListOf, metavar="NAME", help="names, or all (a first few; with --codes all)"
     )
-    parser.add_argument("--codes", type=Path, metavar="FILE", help="an .npz with arrays `codes` and `factors`")
+    parser.add_argument("--codes", type=Path, metavar="FILE", help="codes of any model: .npz, .csv, .parquet, .h5ad")
+    parser.add_argument("--factors", action=ListOf, metavar="NAME", help="columns of it that are factors")
+    parser.add_argument("--key", metavar="NAME", help="of the codes in obsm of an .h5ad file")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the draws, with --codes (0)")
     parser.add_argument("--inception", type=Path, metavar="FILE", help="Inception's weights: fid, kid, identity_change")
     parser.add_argument("--lpips", type=Path, metavar="FILE", help="a perceptual network (TorchScript), for lpips")
@@ -25,7 +27,7 @@ def evaluate(words: Sequence[str]) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress")
     known = parser.parse_args(words)
     if (known.run is None) == (known.codes is None):
-        raise InputError("name a run directory or --codes FILE.npz, one of them.")
+        raise InputError("name a run directory or --codes FILE, one of them.")
 
     from unbraid.api import Run
     from unbraid.cli.scores import print_scores
@@ -33,7 +35,8 @@ def evaluate(words: Sequence[str]) -> None:
 
     if known.codes is not None:
         names = known.metrics or ["all"]
-        print_scores(evaluate_table(known.codes, names, seed=known.seed, show=not known.quiet))
+        where = {"factors": known.factors or (), "key": known.key}
+        print_scores(evaluate_table(known.codes, names, **where, seed=known.seed, show=not known.quiet))
         return
     run = Run.open(known.run)
     options = {"inception": known.inception, "lpips": known.lpips, "images": known.images}

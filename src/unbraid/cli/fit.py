@@ -41,6 +41,15 @@ def fit(words: Sequence[str]) -> None:
     parser.add_argument(
         "--label-factors", action=ListOf, metavar="NAME", help="factors whose labels they may see (all)"
     )
+    parser.add_argument(
+        "--held-out", type=float, metavar="PART", help="of the data that no training sees (0.1 of your own, else 0)"
+    )
+    parser.add_argument("--held-out-by", metavar="NAME", help="a factor whose values stay together: patient, day, …")
+    parser.add_argument(
+        "--train-under",
+        metavar="TIES",
+        help="tie factors in training but not in scores: shape~size:0.2, 1-pair, 1-to-all",
+    )
     add_data_lists(parser)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the run directory (runs/…)")
     add_machine(parser, precision=None)
@@ -55,6 +64,7 @@ def fit(words: Sequence[str]) -> None:
     from unbraid import data, methods
     from unbraid.api import fit as fit_run
     from unbraid.cli import options
+    from unbraid.data.held_out import SHARE, HeldOut
     from unbraid.data.label_budget import LabelBudget
     from unbraid.methods import budgets
     from unbraid.methods.recipes import IMAGE, Traits
@@ -75,11 +85,13 @@ def fit(words: Sequence[str]) -> None:
         budget = Budget(known.minutes, tuple(name for name, _ in chosen) if known.recipe == "fast" else "all", began)
     arguments = options.data_arguments([(name[5:], text) for name, text in given if name.startswith("data.")])
     arguments |= data_lists(known)
+    arguments |= {} if known.train_under is None else {"train_under": known.train_under}
     by_table = known.method is None or budget is not None
     known.precision = known.precision or ("auto" if by_table else "32-true")
     where = machine(known)
     limited = known.labels is not None or known.label_factors is not None
     amount = "all" if known.labels is None else known.labels
+    by = known.held_out_by or ""
     loaded = data.load(known.data, **arguments)
     print_notes(loaded.notes)
     traits = Traits.of(loaded)
@@ -95,6 +107,7 @@ def fit(words: Sequence[str]) -> None:
         minutes=budget,
         seed=known.seed,
         labels=LabelBudget(amount, tuple(known.label_factors or ())) if limited else None,
+        held_out=HeldOut(SHARE if known.held_out is None else known.held_out, by) if by else known.held_out,
         out=known.out,
         machine=where,
         show=not known.quiet,

@@ -25,8 +25,8 @@ class Parser(argparse.ArgumentParser):
 class ListOf(argparse.Action):
     """An option with a list as its value, written `a,b` or `a b`; `item` makes an item of its text."""
 
-    def __init__(self, *names: Any, item: Callable[[str], Any] = str, **options: Any) -> None:
-        super().__init__(*names, nargs="+", **options)
+    def __init__(self, option_strings: Sequence[str], dest: str, item: Callable[[str], Any] = str, **options: Any):
+        super().__init__(option_strings, dest, nargs="+", **options)
         self.item = item
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unbraid.cli.console import out, print_table
-from unbraid.metrics.keys import HEADS, MetricKey
+from unbraid.metrics.keys import HEADS, TRAINING, MetricKey
 from unbraid.metrics.score import verdict
 
 
 def print_scores(results: Mapping[str, Mapping[str, Any]]) -> None:
     """Print scores with their intervals and, where it is known, with what chance and perfect codes get.
 
-    Scores of encoders that read labels have two columns: with the labels and without them.
+    Scores of encoders that read labels have two columns: with the labels and without them. Where observations are held
+    out, a column says what each score is of, and one has that of training data beside it.
 
     Args:
         results: scores by name as in `metrics.json`; the entry `_` holds what they were computed from.
     """
     names = [name for name in results if name != "_"]
+    if any(results[name].get("of") for name in names):
+        print_parts(results, names)
+        return
     if not results.get("_", {}).get("labels_at_test"):
         heads: tuple[str, ...] = ("metric", "value", "95 % interval")
         rows: list[tuple[str, ...]] = [(name, *formatted(results[name])) for name in names]
@@ -52,6 +56,21 @@ def standing(score: Mapping[str, Any]) -> tuple[str, str, str]:
     if chance and score.get("beyond_chance") is False:
         return level, top, "no better than chance"
     return level, top, f"{relative:.0%}".replace("%", " %") if isinstance(relative, float) else "–"
+
+
+def print_parts(results: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> None:
+    """Print scores of a run that holds observations out: what each is of, and training data beside it.
+
+    Args:
+        results: scores by name as in `metrics.json`.
+        names: those of them that are scores.
+    """
+    rows = []
+    for name in (name for name in names if not MetricKey.parse(name).training):
+        beside = results.get(f"{TRAINING}{name}")
+        of = f"{results[name].get('of') or 'all'} data"
+        rows.append((name, *formatted(results[name]), of, "–" if beside is None else formatted(beside)[0]))
+    print_table(("metric", "value", "95 % interval", "of", "of training data"), rows)
 
 
 def formatted(score: Mapping[str, Any]) -> tuple[str, str]:

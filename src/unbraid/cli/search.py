@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unbraid.cli.console import out, print_table
-from unbraid.cli.parsers import command_parser, whole_number
+from unbraid.cli.parsers import ListOf, command_parser, whole_number
 from unbraid.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,16 +26,20 @@ def search(words: Sequence[str]) -> None:
         "unbraid search DATA --method NAME [NAME …] [--vary OPTION=A,B,… …] [--seeds N] [--OPTION VALUE …]",
     )
     parser.add_argument("data", metavar="DATA", help="a built-in name (unbraid data list) or a path")
-    parser.add_argument("--method", nargs="+", required=True, metavar="NAME", help="methods to compare with each other")
     parser.add_argument(
-        "--then", nargs="+", default=[], metavar="NAME", help="stages that follow the first in all runs"
+        "--method", action=ListOf, required=True, metavar="NAME", help="methods to compare with each other"
+    )
+    parser.add_argument(
+        "--then", action=ListOf, default=[], metavar="NAME", help="stages that follow the first in all runs"
     )
     parser.add_argument(
         "--vary", action="append", default=[], metavar="OPTION=…", help="beta=1,2,4 or lr=1e-4..1e-3:log; several times"
     )
     parser.add_argument("--random", type=whole_number, metavar="N", help="draw N settings in place of the whole grid")
     parser.add_argument("--seeds", type=whole_number, default=5, metavar="N", help="runs of each setting (5)")
-    parser.add_argument("--steps", nargs="+", type=int, default=[20_000], metavar="N", help="for all stages or each")
+    parser.add_argument(
+        "--steps", action=ListOf, item=int, default=[20_000], metavar="N", help="for all stages or each"
+    )
     parser.add_argument("--minutes", type=float, metavar="M", help="for all trials together, in place of --steps")
     add_choice(parser)
     add_place(parser)
@@ -92,7 +96,7 @@ def add_choice(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="choose by udr, udr_lasso, stability, elbo, l2, or mig, dci, … (udr)",
     )
-    parser.add_argument("--measure", nargs="+", default=[], metavar="NAME", help="further scores of each run")
+    parser.add_argument("--measure", action=ListOf, default=[], metavar="NAME", help="further scores of each run")
     parser.add_argument(
         "--halving", action="store_true", help="leave settings early that agree least (early is unsure)"
     )

@@ -23,10 +23,10 @@ from unbraid.core.method import (
     Method,
     MethodConfig,
     Stream,
-    Terms,
     Update,
     build_method,
 )
+from unbraid.core.terms import Parts, Terms
 from unbraid.data.spec import DataSpec
 from unbraid.ops.posterior import Posterior
 
@@ -48,6 +48,7 @@ __all__ = [
     "LearnsPrior",
     "Method",
     "MethodConfig",
+    "Parts",
     "Posterior",
     "Prepares",
     "Stream",

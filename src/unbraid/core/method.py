@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 
 from torch import Tensor, nn
 
+from unbraid.core.terms import Terms as Terms
 from unbraid.data.pairs import Pairs
 from unbraid.data.spec import DataSpec as DataSpec
 from unbraid.ops.posterior import Posterior as Posterior
@@ -26,30 +27,6 @@ class Batch:
     y: Tensor | None = None  # what the earlier stages make of x, where there are earlier stages
     codes: Tensor | None = None  # [b, code] what y was made from: codes of the stage before, for stages that use them
     pair: Tensor | None = None  # another observation for each of x, for updates that ask for pairs
-
-
-class Terms:
-    """A loss: the total that is minimised and the named parts that are logged.
-
-    A part may be a function, for figures that cost something: it is called on the steps that are logged, before the
-    weights change.
-
-    Example:
-        >>> import torch
-        >>> Terms(torch.tensor(3.0), kl=torch.tensor(1.0), slow=lambda: torch.tensor(2.0)).values()
-        {'total': 3.0, 'kl': 1.0, 'slow': 2.0}
-    """
-
-    __slots__ = ("parts", "total")
-
-    def __init__(self, total: Tensor, **parts: Tensor | Callable[[], Tensor]) -> None:
-        self.total = total
-        self.parts = parts
-
-    def values(self) -> dict[str, float]:
-        """Total and parts as numbers."""
-        computed = {name: part() if callable(part) else part for name, part in self.parts.items()}
-        return {"total": self.total.item(), **{name: value.item() for name, value in computed.items()}}
 
 
 @dataclass(frozen=True)

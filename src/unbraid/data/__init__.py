@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unbraid.data.drawn import BUILT_IN
 from unbraid.data.factor_data import Factor, FactorData, use_loader
+from unbraid.data.held_out import HeldOut
 from unbraid.data.inspect import DataInfo, contact_sheet, info
 from unbraid.data.load import load
 from unbraid.data.own.arrays import from_arrays
@@ -16,6 +17,7 @@ __all__ = [
     "Entry",
     "Factor",
     "FactorData",
+    "HeldOut",
     "catalogue",
     "contact_sheet",
     "from_arrays",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -75,7 +76,7 @@ def as_list(hint: Any, value: Any) -> Any:
         >>> as_list(Sequence[str] | None, "mass,width"), as_list(tuple[float, float] | None, "-1,1")
         (['mass', 'width'], [-1, 1])
     """
-    kinds = [hint, *get_args(hint)]
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     wanted = next((kind for kind in kinds if get_origin(kind) in (Sequence, tuple)), None)
     if wanted is None or str in kinds or not isinstance(value, str | int | float):
         return value

@@ -59,6 +59,8 @@ class FactorData:
     preprocessing: Preprocessing = field(default_factory=Preprocessing, repr=False)
     # What the loader chose by itself, in sentences for people.
     notes: tuple[str, ...] = field(default=(), repr=False)
+    # What training draws from, rows as often as they are wanted; None: every row alike. Scores are of all rows.
+    train_rows: NDArray[np.int64] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse tables that cannot be right, by name."""

@@ -13,6 +13,8 @@ from unbraid.data.factor_data import Factor, FactorData
 from unbraid.errors import InputError, unknown
 from unbraid.util.seeds import label_stream
 
+NO_ROWS: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+
 
 @dataclass(frozen=True)
 class LabelBudget:
@@ -25,10 +27,13 @@ class LabelBudget:
     amount: str | int = "all"
     factors: tuple[str, ...] = ()
 
-    def resolve(self, data: FactorData, *, required: Sequence[str] = ()) -> LabelPlan:
+    def resolve(
+        self, data: FactorData, *, required: Sequence[str] = (), held_out: NDArray[np.int64] = NO_ROWS
+    ) -> LabelPlan:
         """The budget as a count and names for this data set, or a sentence that says what is wrong with it.
 
-        `required`: it is for a method that has no use for observations without labels of these factors.
+        `required`: it is for a method that has no use for observations without labels of these factors. Labels of
+        rows that are held out are not among those that it may be spent on.
         """
         names = self.factors or data.factor_names
         if self.factors and not data.factor_names:
@@ -42,12 +47,12 @@ class LabelBudget:
                 raise InputError(f"--label-factors names {name!r} twice.")
         text = str(self.amount).strip()
         amount = text.removeprefix("first ").strip()
-        count = self._count(amount, len(data))
+        count = self._count(amount, len(data) - len(held_out))
         if count:
             for name in required or names:
                 check_precision(name, data.column(name))
-        known = LabelPlan(count, tuple(names)).candidates(data)
-        usable = LabelPlan(count, tuple(names), complete=tuple(required)).candidates(data)
+        known = LabelPlan(count, tuple(names)).candidates(data, held_out)
+        usable = LabelPlan(count, tuple(names), complete=tuple(required)).candidates(data, held_out)
         # Without gaps there is no difference, and without a budget nothing to spend.
         spend = tuple(required) if 0 < len(usable) < len(known) and count < len(known) else ()
         return LabelPlan(min(count, len(usable if spend else known)), tuple(names), amount != text, spend)
@@ -89,19 +94,21 @@ class LabelPlan:
         """The factors themselves."""
         return tuple(data.factor_info[column] for column in self.columns(data))
 
-    def candidates(self, data: FactorData) -> NDArray[np.int64]:
+    def candidates(self, data: FactorData, held_out: NDArray[np.int64] = NO_ROWS) -> NDArray[np.int64]:
         """The rows that a budget may be spent on: with all labels that are needed, or with any."""
         columns = [data.factor_names.index(name) for name in self.complete]
-        return labelled_rows(data.factors[:, columns or self.columns(data)], complete=bool(self.complete))
+        known = labelled_rows(data.factors[:, columns or self.columns(data)], complete=bool(self.complete))
+        return np.setdiff1d(known, held_out, assume_unique=True)
 
-    def visible(self, data: FactorData, seed: int) -> NDArray[np.float64]:
+    def visible(self, data: FactorData, seed: int, held_out: NDArray[np.int64] = NO_ROWS) -> NDArray[np.float64]:
         """The labels that a method may see, [n, factor]: NaN where there is none or the budget withholds it.
 
-        A pure function of data, budget and seed: nothing that training does can change the labelled set.
+        A pure function of data, budget and seed: nothing that training does can change the labelled set. Of rows that
+        are held out none is shown.
         """
         labels = data.factors[:, self.columns(data)]
         shown = np.full(labels.shape, np.nan)
-        candidates = self.candidates(data)
+        candidates = self.candidates(data, held_out)
         if self.first:
             rows = candidates[: self.count]
         else:

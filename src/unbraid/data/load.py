@@ -13,6 +13,7 @@ from unbraid.data.drawn import BUILT_IN
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.readers import load_path
 from unbraid.data.published.catalogue import catalogue, load_published
+from unbraid.data.train_under import train_under
 from unbraid.errors import unknown
 
 
@@ -25,7 +26,8 @@ def load(name: str | Path, /, **arguments: Any) -> FactorData:
     Args:
         name: a built-in or published data set (`unbraid data list`), or a path: a folder of images, .npy, .npz, .h5,
             .csv or .parquet.
-        arguments: options of that data set or kind of file, as in docs/data.md.
+        arguments: options of that data set or kind of file, as in docs/data.md; and `train_under` for any: ties between
+            factors that training sees and scores do not, as in `unbraid.data.train_under.ties`.
 
     Returns:
         Observations with the factors that are known.
@@ -34,6 +36,8 @@ def load(name: str | Path, /, **arguments: Any) -> FactorData:
         >>> load("pendulum", n=3)
         FactorData('pendulum', 3 × (100,), factors: length, damping, mass)
     """
+    if (tied := arguments.pop("train_under", None)) is not None:
+        return train_under(load(name, **arguments), str(tied))
     key = str(name)
     if key in BUILT_IN:
         make: Callable[..., FactorData] = importlib.import_module(f"unbraid.data.drawn.{key}").load

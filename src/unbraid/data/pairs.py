@@ -120,7 +120,8 @@ class Partners:
                 cumulative = np.cumsum(steps / steps.sum(axis=1, keepdims=True), axis=1)[values[:, k]]
                 drawn = (random.random((len(rows), 1)) > cumulative).sum(axis=1)
                 values[:, k] = np.minimum(drawn, size - 1)
-        return self.row_of[values @ self.radix]
+        found: NDArray[np.int64] = self.row_of[values @ self.radix]
+        return found
 
     def _drawn(self, row: int, random: np.random.Generator) -> int:
         """A partner where some combinations of factors are missing or occur more than once."""
@@ -132,7 +133,7 @@ class Partners:
         if self.pairs.kind == "steps":
             scales = np.exp(-self.pairs.rate * np.abs(np.arange(max(self.sizes))))
             weights = scales[np.abs(values - mine)].prod(axis=1)
-            return weights / weights.sum()
+            return np.asarray(weights / weights.sum())
         differ = values != mine  # [n, factor]
         weights = np.zeros(len(values))
         found = 0

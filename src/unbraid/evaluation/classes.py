@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from unbraid import metrics
 from unbraid.core import HasClasses
 from unbraid.data.factor_data import Factor
-from unbraid.errors import InputError
-from unbraid.evaluation.measure import Measure, MeasureOptions
+from unbraid.errors import DataMissing, InputError
+from unbraid.evaluation.measure import LEAST_FOR_AVERAGES, Measure, MeasureOptions
+from unbraid.evaluation.parts import rows_of
 from unbraid.metrics import Score
 from unbraid.runs.codes import choose_rows
 from unbraid.runs.directory import RunDirectory
+from unbraid.runs.held_out import Part
 from unbraid.training.batches import as_stored
 
 ROWS = 10_000
@@ -49,7 +51,7 @@ def transfer(run: RunDirectory, content: NDArray[Any], style: NDArray[Any]) -> N
     return np.stack(rows)
 
 
-def class_scores(run: RunDirectory, rows: int = ROWS) -> dict[str, Score]:
+def class_scores(run: RunDirectory, rows: int = ROWS, part: Part = "all") -> dict[str, Score]:
     """How many observations q(c | x) names right, for each discrete variable: of those whose label was withheld.
 
     Where every label was shown in training there is nothing else to score, and the details say so. Without any labels
@@ -58,9 +60,12 @@ def class_scores(run: RunDirectory, rows: int = ROWS) -> dict[str, Score]:
     scores: dict[str, Score] = {}
     for variable, factor in labelled_variables(run).items():
         truth = run.data.column(factor.name)
-        withheld = np.flatnonzero(~np.isnan(truth) & np.isnan(run.visible_labels[:, variable]))
+        known = np.intersect1d(np.flatnonzero(~np.isnan(truth)), rows_of(run, part), assume_unique=True)
+        if not len(known):
+            continue
+        withheld = known[np.isnan(run.visible_labels[known, variable])]
         seen = not len(withheld)
-        candidates = np.flatnonzero(~np.isnan(truth)) if seen else withheld
+        candidates = known if seen else withheld
         chosen = candidates[choose_rows(len(candidates), rows, run.plan.seed)]
         guessed = classify(run, np.ascontiguousarray(run.data.observations[chosen]))[variable].argmax(1)
         score = metrics.class_accuracy(
@@ -78,7 +83,10 @@ def labelled_variables(run: RunDirectory) -> dict[int, Factor]:
 
 def is_taught(run: RunDirectory, variable: int) -> bool:
     """Whether any label of this discrete variable was shown; else its classes have names by chance."""
-    return not bool(np.isnan(run.visible_labels[:, variable]).all())
+    try:
+        return not bool(np.isnan(run.visible_labels[:, variable]).all())
+    except DataMissing:  # the stage knows whether it was shown any
+        return bool((run.stage_record(1).get("labels") or {}).get("training"))
 
 
 def class_names(run: RunDirectory, variable: int) -> tuple[str, tuple[str, ...]]:
@@ -91,7 +99,7 @@ def class_names(run: RunDirectory, variable: int) -> tuple[str, tuple[str, ...]]
 
 def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
     """The accuracy of each discrete variable."""
-    return class_scores(run)
+    return class_scores(run, part=options.part)
 
 
 def refusal(run: RunDirectory, name: str) -> str | None:
@@ -105,4 +113,4 @@ def refusal(run: RunDirectory, name: str) -> str | None:
     return None
 
 
-MEASURE = Measure(("class_accuracy",), compute, refusal, reads_labels=False)
+MEASURE = Measure(("class_accuracy",), compute, refusal, reads_labels=False, least_rows=LEAST_FOR_AVERAGES)

@@ -8,7 +8,7 @@ import numpy as np
 
 from unbraid import metrics
 from unbraid.evaluation.conditioning import needs_later_stage
-from unbraid.evaluation.measure import Measure, MeasureOptions
+from unbraid.evaluation.measure import LEAST_FOR_TABLES, Measure, MeasureOptions
 from unbraid.metrics import Score
 from unbraid.runs.chain import knows_prior_only
 from unbraid.runs.directory import RunDirectory
@@ -16,7 +16,7 @@ from unbraid.runs.directory import RunDirectory
 
 def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
     """Accuracy of a probe that reads the factors off C (stage 1), Z (all later stages) and both."""
-    encoded = run.codes(labels=labels, show=options.show)
+    encoded = run.codes(labels=labels, show=options.show).of(options.part)
     table = encoded.table()
     z = np.concatenate([encoded.table(number).codes for number in encoded_later(run)], axis=1)
     found = metrics.downstream_by_stage(
@@ -40,4 +40,4 @@ def encoded_later(run: RunDirectory) -> list[int]:
     return [number for number, stage in enumerate(run.chain.stages, 1) if number > 1 and not knows_prior_only(stage)]
 
 
-MEASURE = Measure(("downstream_by_stage",), compute, refusal)
+MEASURE = Measure(("downstream_by_stage",), compute, refusal, least_rows=LEAST_FOR_TABLES)

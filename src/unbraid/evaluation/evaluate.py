@@ -6,12 +6,15 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from unbraid import metrics
 from unbraid.errors import InputError, unknown
+from unbraid.evaluation.code_tables import read_codes
 from unbraid.evaluation.measure import Measure, MeasureOptions
+from unbraid.evaluation.parts import parts_of
 from unbraid.evaluation.registry import MEASURES
 from unbraid.evaluation.scores_file import kept_scores, write_scores
 from unbraid.evaluation.table import known_metrics, show_metric
@@ -67,20 +70,24 @@ def write(run: RunDirectory, results: Mapping[str, Any], seconds: float, options
 def scored(run: RunDirectory, measure: Measure, names: Sequence[str], options: MeasureOptions) -> dict[str, Any]:
     """The entries of metrics.json that one measure makes; twice where its encoder can do with labels and without.
 
+    Where observations are held out, each says which part of the data it is `of`, and training data come beside them.
+
     What a measure cannot compute is said, and stands as the reason in place of a value: the others are not lost.
     """
     twice = measure.reads_labels and run.chain.needs_labels and works_without_labels(run)
     entries: dict[str, Any] = {}
-    for labels in (True, False) if twice else (True,):
+    parts = parts_of(run, measure)
+    for part, labels in product(parts, (True, False) if twice else (True,)):
         try:
-            found = measure.compute(run, names, options, labels)
+            found = measure.compute(run, names, replace(options, part=part), labels)
         except InputError:  # something that the user can mend, such as a file that is not there
             raise
         except Exception as error:
             found = {name: failure(error, run.plan.seed) for name in names}
         say_failures(found)
         for key, score in found.items():
-            entries[str(replace(MetricKey.parse(key), labels=labels))] = score.to_json()
+            name = replace(MetricKey.parse(key), labels=labels, training=part != parts[0])
+            entries[str(name)] = score.to_json() | ({} if run.plan.held_out is None else {"of": part})
     return entries
 
 
@@ -139,9 +146,17 @@ def works_without_labels(run: RunDirectory) -> bool:
     return not any(config.codes_are_labels for config, _ in run.plan.stages)
 
 
-def evaluate_table(path: Path, names: Sequence[str], *, seed: int = 0, show: bool = True) -> dict[str, Any]:
-    """Metrics of a table of codes and factors that any model has written."""
-    table = metrics.load_table(path)
+def evaluate_table(
+    path: Path,
+    names: Sequence[str],
+    *,
+    factors: Sequence[str] = (),
+    key: str | None = None,
+    seed: int = 0,
+    show: bool = True,
+) -> dict[str, Any]:
+    """Metrics of a file of codes and factors that any model has written; see `read_codes`."""
+    found = read_codes(path, factors, key)
     chosen = None
     if list(names) != ["all"]:
         known_metrics(names)
@@ -149,6 +164,10 @@ def evaluate_table(path: Path, names: Sequence[str], *, seed: int = 0, show: boo
             measure_of(name)
         chosen = list(names)
     with Steps("metrics", len(chosen or metrics.SUITE), show=show) as bar:
-        scores = metrics.suite(table, metrics=chosen, seed=seed, progress=show_metric(bar))
+        options: dict[str, Any] = {"metrics": chosen, "seed": seed, "progress": show_metric(bar)}
+        if isinstance(found, metrics.Table):
+            scores = metrics.suite(found, **options)
+        else:
+            scores = metrics.suite(found.codes, found.factors, **options, **found.about)
     say_failures(scores)
     return {name: score.to_json() for name, score in scores.items()}

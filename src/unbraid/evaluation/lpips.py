@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from unbraid import metrics
 from unbraid.errors import InputError
-from unbraid.evaluation.measure import Measure, MeasureOptions
+from unbraid.evaluation.measure import LEAST_FOR_AVERAGES, Measure, MeasureOptions
+from unbraid.evaluation.parts import chosen_rows
 from unbraid.evaluation.reconstruction import outputs, stage_key
 from unbraid.metrics import Score
-from unbraid.runs.codes import choose_rows
 from unbraid.runs.directory import RunDirectory
 
 BATCH = 32
@@ -24,7 +24,7 @@ BATCH = 32
 def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
     """Mean distance between observations and reconstructions, of the final output and of every stage before it."""
     network = load_network(options.lpips)
-    rows = choose_rows(len(run.data), options.images, run.plan.seed)
+    rows = chosen_rows(run, options, options.images)
     stages = outputs(run, rows, options.show, labels=labels)
     return {
         stage_key("lpips", number, len(stages)): metrics.lpips(
@@ -77,4 +77,10 @@ def distances(network: Any, a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.floa
     return np.concatenate(parts)
 
 
-MEASURE = Measure(("lpips",), compute, refusal, needs_file=lambda options: options.lpips is None)
+MEASURE = Measure(
+    ("lpips",),
+    compute,
+    refusal,
+    needs_file=lambda options: options.lpips is None,
+    least_rows=LEAST_FOR_AVERAGES,
+)

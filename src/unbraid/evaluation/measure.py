@@ -9,6 +9,7 @@ from typing import Any
 
 from unbraid.metrics import Score
 from unbraid.runs.directory import RunDirectory
+from unbraid.runs.held_out import Part
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,11 @@ class MeasureOptions:
     images: int = 1000  # observations that networks look at
     rows: int = 10_000  # observations that errors and M1 to M4 are taken of, at most
     show: bool = True  # whether to show progress
+    part: Part = "all"  # of the data, that the scores are of
 
 
+# Averages over observations say something of a few; scores of a table of codes count how often values go together.
+LEAST_FOR_AVERAGES, LEAST_FOR_TABLES = 10, 500
 Scores = Mapping[str, Score]
 Compute = Callable[[RunDirectory, Sequence[str], MeasureOptions, bool], Scores]
 Refusal = Callable[[RunDirectory, str], str | None]
@@ -49,3 +53,5 @@ class Measure:
     is_current: Callable[[Mapping[str, Any], MeasureOptions], bool] = lambda score, options: True
     # Whether it is computed whenever the run allows it, because it takes no time.
     is_free: bool = False
+    # How many held-out observations it needs; with fewer it is of training data. None: it is of all data, or of none.
+    least_rows: int | None = None

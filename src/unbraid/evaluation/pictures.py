@@ -36,18 +36,22 @@ def write_pictures(run: RunDirectory) -> Path:
     path = run.folder / "pictures.npz"
     kept = kept_arrays(path, run.is_current)
     shown = shown_rows(int(run.plan.data["n"]))
+    hides = run.plan.held_out is not None and run.plan.held_out.count >= ORIGINALS  # then these are shown
     if (
         kept is not None
         and "originals" in kept
         and not lacks_classes(run, kept)
-        and np.array_equal(kept.get("rows", ()), shown)
+        and ("held_out" in kept if hides else np.array_equal(kept.get("rows", ()), shown))
     ):
         return path
     # As for new observations: without labels, unless codes are labels.
     reads = run.chain.needs_labels and not works_without_labels(run)
     table = run.codes(labels=reads, show=False)
+    if hides:
+        shown = run.held_out_rows[shown_rows(len(run.held_out_rows))]
     originals = np.ascontiguousarray(run.data.observations[shown])
     arrays: dict[str, NDArray[Any]] = {"originals": originals, "rows": shown, "key": np.array(run.key)}
+    arrays |= {"held_out": np.array(True)} if hides else {}
     x, labels = next(run.batches(shown, "", labels=reads, show=False))
     torch.manual_seed(mix(run.plan.seed, "pictures"))
     if not isinstance(run.chain.stages[-1], Decodes):  # a method that only encodes has codes to show, no pictures

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from unbraid import metrics
 from unbraid.core import Decodes
-from unbraid.evaluation.measure import Measure, MeasureOptions
+from unbraid.evaluation.measure import LEAST_FOR_AVERAGES, Measure, MeasureOptions
+from unbraid.evaluation.parts import chosen_rows
 from unbraid.metrics import Score
 from unbraid.metrics.keys import MetricKey
 from unbraid.runs.chain import Chain
-from unbraid.runs.codes import choose_rows
 from unbraid.runs.count_scales import comparable
 from unbraid.runs.directory import RunDirectory
 from unbraid.training.batches import as_stored
@@ -24,7 +24,7 @@ from unbraid.util.seeds import mix
 
 def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
     """Errors of the final output, and of every stage before it as «stage-1/l2» and so on."""
-    rows = choose_rows(len(run.data), options.rows, run.plan.seed)
+    rows = chosen_rows(run, options, options.rows)
     originals = comparable(run, run.data.observations[rows])
     stages = [comparable(run, made) for made in outputs(run, rows, options.show, labels=labels)]
     return {
@@ -64,4 +64,4 @@ def stage_key(metric: str, number: int, stages: int) -> str:
     return str(MetricKey(metric, stage=0 if number == stages else number))
 
 
-MEASURE = Measure(("l1", "l2"), compute, refusal)
+MEASURE = Measure(("l1", "l2"), compute, refusal, least_rows=LEAST_FOR_AVERAGES)

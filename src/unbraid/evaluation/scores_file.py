@@ -26,6 +26,7 @@ class ScoreRecord:
     interval: tuple[float | None, float | None] | None = None
     details: Mapping[str, Any] | None = None
     about: Mapping[str, Any] | None = None
+    of: str | None = None  # which part of the data, where something was held out
     # Files written before scores were calibrated have none of these.
     chance: Mapping[str, Any] | None = None
     ceiling: float | None = None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unbraid import metrics
 from unbraid.core import HasLikelihood
 from unbraid.errors import InputError
-from unbraid.evaluation.measure import Measure, MeasureOptions
+from unbraid.evaluation.measure import LEAST_FOR_TABLES, Measure, MeasureOptions
 from unbraid.metrics import Score, Table
 from unbraid.metrics.suite import failure
 from unbraid.runs.codes import CodeTable
@@ -27,7 +27,7 @@ TELL_FACTORS_APART = ("factor_score", "beta_score", "z_diff", "dci", "modularity
 
 def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
     """Metrics of codes and factors, from one encoding of the data."""
-    found = run.codes(labels=labels, show=options.show)
+    found = run.codes(labels=labels, show=options.show).of(options.part)
     scores: dict[str, Score] = {}
     if "elbo_terms" in names:
         losses = row_losses(run, found.rows, options.show)
@@ -107,4 +107,4 @@ def known_metrics(names: Sequence[str]) -> None:
         raise InputError("udr compares several models: call unbraid.metrics.udr with the codes of each of them.")
 
 
-MEASURE = Measure(tuple(metrics.SUITE), compute, refusal)
+MEASURE = Measure(tuple(metrics.SUITE), compute, refusal, least_rows=LEAST_FOR_TABLES)

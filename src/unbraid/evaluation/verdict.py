@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,29 +14,28 @@ from numpy.typing import NDArray
 from unbraid import metrics
 from unbraid.errors import DataMissing
 from unbraid.evaluation.evaluate import works_without_labels
+from unbraid.evaluation.generalisation import explained_by_pca, flattened, overfitting, row_errors, scores_are_of
+from unbraid.evaluation.measure import MeasureOptions
+from unbraid.evaluation.parts import chosen_rows, parts_of
+from unbraid.evaluation.reconstruction import MEASURE as reconstruction_measure
 from unbraid.evaluation.reconstruction import outputs, reconstructing
+from unbraid.evaluation.scores_file import FILE as SCORES
+from unbraid.evaluation.scores_file import read_scores
+from unbraid.evaluation.sentence import Sentence
 from unbraid.evaluation.table import steering_table
 from unbraid.metrics import Table
 from unbraid.metrics.usage import in_use
-from unbraid.runs.codes import choose_rows
+from unbraid.runs.codes import CodeTable
 from unbraid.runs.count_scales import comparable
 from unbraid.runs.directory import RunDirectory
-from unbraid.util.files import read_json, write_json
+from unbraid.runs.held_out import Part
+from unbraid.util.files import write_json
 
 FILE = "verdict.json"
 ROWS = 1000  # observations whose reconstructions are compared with PCA's
 LEAST_POINTS = 40  # of the loss, below which its course cannot be told from noise
 AT_REST = 0.01  # part of the whole fall that a quarter of the training may still bring to a loss at rest
 NOT_SLOWING = -1  # in place of a number of steps
-Level = Literal["good", "note", "bad"]
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """One thing to know of a run: something good, something to know, or something to act upon."""
-
-    level: Level
-    text: str
 
 
 def write_verdict(run: RunDirectory) -> list[Sentence]:
@@ -49,7 +48,8 @@ def write_verdict(run: RunDirectory) -> list[Sentence]:
 def sentences(run: RunDirectory) -> Iterator[Sentence]:
     """Everything that can be said of a run, what matters most first; nothing where something cannot be told."""
     reads = run.chain.needs_labels and not works_without_labels(run)
-    table = steering_table(run, run.codes(labels=reads, show=False))
+    found = run.codes(labels=reads, show=False)
+    table = steering_table(run, found)
     course = {number: steps_to_rest(*logged_loss(run.stage_folder(number) / "log.jsonl")) for number in judged(run)}
     remedy = remedies(adjustable=hasattr(run.config(1), "beta"), at_rest=course.get(1) == 0)
     if table.information is not None:
@@ -59,8 +59,9 @@ def sentences(run: RunDirectory) -> Iterator[Sentence]:
         yield from against_pca(run, reads, remedy)
     except DataMissing:
         yield Sentence("note", "Reconstructions are not compared with PCA: the training data are not there.")
-    yield from against_chance(run, table)
-    yield Sentence("note", "These scores are of training data: new observations may do worse.")
+    scores = read_scores(run.folder / SCORES)
+    yield from against_chance(run, found, scores)
+    yield Sentence("note", scores_are_of(run.plan, scores))
 
 
 # Latents
@@ -174,25 +175,45 @@ def rounded(count: int) -> int:
 
 
 def against_pca(run: RunDirectory, reads_labels: bool, remedy: str) -> Iterator[Sentence]:
-    """How much of the data's variance each stage's reconstructions leave, beside PCA with as many codes as are used."""
-    n = int(run.plan.data["n"])
-    rows = choose_rows(n, ROWS, run.plan.seed)
-    numbers = reconstructing(run)
+    """How much of the data's variance each stage's reconstructions leave, beside PCA with as many codes as are used.
+
+    Of held-out data where there are enough, with PCA of training data; and whether these come back better.
+    """
+    n, numbers = int(run.plan.data["n"]), reconstructing(run)
     if not numbers:
         return
+    part, *others = parts_of(run, reconstruction_measure)
+    rows = some_rows(run, part)
     made = [comparable(run, output) for output in outputs(run, rows, show=False, labels=reads_labels)]
     x = flattened(comparable(run, run.data.observations[rows]))
-    variance = float(((x - x.mean(axis=0)) ** 2).mean())
+    seen = some_rows(run, "training") if others else rows
+    known = flattened(comparable(run, run.data.observations[seen])) if others else x
+    variance = float(((x - known.mean(axis=0)) ** 2).mean())
     if variance == 0:
         return
     found = run.codes(labels=reads_labels, show=False)
     for number in numbers:
         codes = sum(int(in_use(found.table(stage)).sum()) for stage in range(1, number + 1))
-        left = float(((x - flattened(made[number - 1])) ** 2).mean()) / variance
-        fair = len(rows) == n or codes <= len(rows) // 10  # PCA of few rows learns them by heart
-        baseline = pca_error(x, codes) / variance if fair and 0 < codes < min(x.shape[1], len(rows) - 1) else None
+        error = x - flattened(made[number - 1])
+        if run.preprocessing.counts:  # the logarithm of a rate lies above the mean logarithm of its counts
+            error = error - error.mean(axis=0)
+        left = float((error**2).mean()) / variance
+        fair = bool(others) or len(rows) == n or codes <= len(rows) // 10  # PCA of few rows learns them by heart
+        baseline = None
+        if fair and 0 < codes < min(x.shape[1], len(seen) - 1):
+            baseline = (explained_by_pca(x, known, codes) if others else pca_error(x, codes)) / variance
         where = f" of stage {number}" if len(run.plan.stages) > 1 else ""
-        yield reconstruction(left, baseline, codes, where, remedy if number == 1 else "train it longer")
+        what = f"{where} of held-out data" if others else where
+        yield reconstruction(left, baseline, codes, what, remedy if number == 1 else "train it longer")
+    if others:
+        again = [comparable(run, output) for output in outputs(run, seen, show=False, labels=reads_labels)]
+        pairs = {number: (row_errors(x, made[number - 1]), row_errors(known, again[number - 1])) for number in numbers}
+        yield from overfitting(pairs)
+
+
+def some_rows(run: RunDirectory, part: Part) -> NDArray[np.int64]:
+    """A thousand rows of a part of the data."""
+    return chosen_rows(run, MeasureOptions(part=part), ROWS)
 
 
 def reconstruction(left: float, baseline: float | None, codes: int, where: str, remedy: str) -> Sentence:
@@ -213,11 +234,6 @@ def reconstruction(left: float, baseline: float | None, codes: int, where: str, 
     return Sentence("good", f"{said}; {other}.")
 
 
-def flattened(observations: NDArray[Any]) -> NDArray[np.float64]:
-    """Observations as rows of numbers, [n, value]."""
-    return observations.reshape(len(observations), -1).astype(np.float64)
-
-
 def pca_error(x: NDArray[np.float64], codes: int) -> float:
     """The mean squared error per value that PCA with so many codes leaves of the rows that it is computed from."""
     centred = x - x.mean(axis=0)
@@ -229,14 +245,13 @@ def pca_error(x: NDArray[np.float64], codes: int) -> float:
 # Scores
 
 
-def against_chance(run: RunDirectory, table: Table) -> Iterator[Sentence]:
+def against_chance(run: RunDirectory, found: CodeTable, scores: Mapping[str, Any]) -> Iterator[Sentence]:
     """Whether MIG is above what codes that know nothing get, and how far it has come to what perfect codes get."""
-    path = run.folder / "metrics.json"
-    scores: Mapping[str, Any] = read_json(path) if path.is_file() else {}
     entry = scores.get("without-labels/mig", scores.get("mig"))
     if entry is None or entry.get("interval") is None or entry.get("value") is None:
         return
     if not entry.get("chance"):  # a file of before scores were calibrated
+        table = steering_table(run, found.of(entry.get("of") or "all"))
         entry = {**metrics.mig(table.varying(), replicates=0, calibrate=True).to_json(), **entry}
     chance, ceiling = float(entry["chance"]["mean"]), float(entry["ceiling"])
     low, high = (float(end) for end in entry["interval"])

@@ -13,11 +13,13 @@ from typing import Any
 from unbraid.errors import InputError
 from unbraid.explore.content import MOST_CODES, code_arrays, histogram, observations
 from unbraid.explore.description import code_table, describe
-from unbraid.explore.fidelity import choose_precisions
+from unbraid.explore.fidelity import choose_levels
 from unbraid.explore.graphs import StageGraphs, examples
+from unbraid.explore.material import Material, gather_material
 from unbraid.explore.onnx_files import run_graphs
-from unbraid.explore.packing import PAGE, Block, Precision, pack
-from unbraid.runs.codes import CodeTable, choose_rows
+from unbraid.explore.packing import PAGE, Block, Levels, pack
+from unbraid.runs.chain import knows_prior_only
+from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
 from unbraid.util.files import write_text
 from unbraid.util.names import read_names
@@ -25,24 +27,28 @@ from unbraid.util.names import read_names
 AIMED, MOST = 3_000_000, 10_000_000  # bytes of a page
 TRACED = 4  # observations that graphs are traced with
 # In the order in which they need one another.
-WORKER = ("tensor", "elementwise", "linear", "reductions", "resampling", "shapes", "graph", "chain", "worker")
-WINDOW = ("format", "state", "link", "columns", "drawing", "sliders", "pad", "map", "strip", "own", "main")
+WORKER = ("tensor", "elementwise", "linear", "reductions", "resampling", "shapes", "graph", "chain", "remote", "worker")
+WINDOW = (
+    *("bytes", "format", "state", "link", "columns", "drawing", "gif"),
+    *("sliders", "pad", "map", "strip", "own", "main"),
+)
 
 
 def write_page(run: RunDirectory, path: Path) -> int:
     """Write the explorer of a run, and return its size in bytes."""
-    chosen = choose_rows(len(run.data), TRACED, run.plan.seed)
-    graphs = run_graphs(run, examples(run.chain, run.observations(chosen), None))
     table = code_table(run)
+    material = gather_material(run, table)
+    graphs = run_graphs(run, examples(run.chain, material.inputs(run, TRACED), None))
     described = describe(run, graphs, table)
-    page = assemble(run, graphs, table, described, [{"encoder": "half", "decoder": "half"} for _ in graphs])
+    page = assemble(run, graphs, table, material, described, [{"encoder": {}, "decoder": {}} for _ in graphs])
     if len(page.encode()) > AIMED:
-        page = assemble(run, graphs, table, described, choose_precisions(run, graphs, described, table))
+        levels = choose_levels(run, graphs, described, table, material)
+        page = assemble(run, graphs, table, material, described, levels)
     size = len(page.encode())
     if size > MOST:
         raise InputError(
-            f"the page would have {size / 1e6:.1f} MB and may have {MOST / 1e6:g}: "
-            "train with a smaller --width, or use --onnx."
+            f"the page would have {size / 1e6:.1f} MB and may have {MOST / 1e6:g}: use unbraid explore --serve, "
+            "which leaves the model here, or train with a smaller --width."
         )
     write_text(path, page)
     return size
@@ -52,41 +58,62 @@ def assemble(
     run: RunDirectory,
     graphs: Sequence[StageGraphs],
     table: CodeTable,
+    material: Material,
     described: dict[str, Any],
-    precisions: Sequence[Mapping[str, Precision]],
+    levels: Sequence[Mapping[str, Levels]] | None = None,
 ) -> str:
-    """The page's text, with the weights of each stage's encoder and decoder packed in this way."""
+    """The page's text, with the weights of each stage's encoder and decoder packed in this way.
+
+    Without any, the model stays with a server, which the page asks.
+    """
     block = Block()
-    model = json.loads(json.dumps(described))
-    for number, (graph, stage, precision) in enumerate(zip(graphs, model["stages"], precisions, strict=True)):
+    model = json.loads(json.dumps(described)) | {"served": levels is None}
+    for number, (graph, stage) in enumerate(zip(graphs, model["stages"], strict=True)):
         codes = table.arrays[code_arrays(run)[number]]
         stage["count"] = codes.shape[1]
         stage["codes"] = stage["codes"][:MOST_CODES]
         for j, code in enumerate(stage["codes"]):
             code["histogram"] = histogram(codes[:, j], code["low"], code["high"])
         # A code that is a label cannot be inferred from a picture.
-        encoder = None if stage["codes_are_labels"] else graph.encoder
-        stage["encoder"] = None if encoder is None else pack(encoder, block, precision["encoder"])
-        stage["decoder"] = pack(graph.decoder, block, precision["decoder"])
-    model["observations"] = observations(run, table, block)
+        infers = not (stage["codes_are_labels"] or knows_prior_only(run.chain.stages[number]))
+        if levels is None or graph.decoder is None:
+            stage |= {"encoder": infers, "decoder": True}
+            continue
+        own = levels[number]
+        there = graph.encoder if infers else None
+        stage["encoder"] = None if there is None else pack(there, block, own["encoder"])
+        stage["decoder"] = pack(graph.decoder, block, own["decoder"])
+    model["observations"] = observations(run, table, material, block)
     model["title"] = title(run)
+    model = short(model)
     return fill(model, bytes(block.content), read_names(run.folder))
+
+
+def short(value: Any) -> Any:
+    """The same with numbers of at most six digits: more than that no slider shows."""
+    if isinstance(value, dict):
+        return {key: short(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [short(part) for part in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def title(run: RunDirectory) -> dict[str, str]:
     """What the page is of: the data set and the methods."""
     chain = " + ".join(config.name for config, _ in run.plan.stages)
-    return {"data": Path(run.data.name).stem or run.data.name, "methods": chain}
+    name = str(run.plan.data["name"])
+    return {"data": Path(name).stem or name, "methods": chain}
 
 
 def fill(model: dict[str, Any], block: bytes, names: dict[str, str]) -> str:
-    """The template with everything in its place; nothing in JSON can end the element that it stands in."""
+    """The template with everything in its place; nothing can end the element that it stands in."""
     places = {
         "title": f"{model['title']['data']} · unbraid",
+        "connect": "'self'" if model["served"] else "'none'",
         "style": (PAGE / "style.css").read_text(encoding="utf-8"),
-        "model": as_script(model),
+        "model": as_text(zlib.compress(as_json(model).encode(), 9)),
         "names": as_script(names),
-        "block": base64.b64encode(zlib.compress(block, 9)).decode(),
+        "block": as_text(zlib.compress(block, 9)),
         "worker": modules(WORKER),
         "window": modules(WINDOW),
     }
@@ -94,9 +121,19 @@ def fill(model: dict[str, Any], block: bytes, names: dict[str, str]) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda match: places[match.group(1)], template)
 
 
+def as_text(content: bytes) -> str:
+    """Bytes as text, five characters for four bytes; none of them can begin an end tag."""
+    return base64.b85encode(content).decode().replace("<", ",")
+
+
 def as_script(value: Any) -> str:
     """JSON that may stand between script tags."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return as_json(value).replace("<", "\\u003c")
+
+
+def as_json(value: Any) -> str:
+    """JSON without any spaces."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def modules(names: Sequence[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 from typing import Any
 
@@ -11,23 +10,21 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from unbraid.data.factor_data import Factor
+from unbraid.explore.material import NO_PICTURES, Material
 from unbraid.explore.packing import Block
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
-from unbraid.util.seeds import mix
+from unbraid.runs.new_data import factors_of
 
-SHOWN = 200  # observations
 BINS = 40  # of the histograms
 NEIGHBOURS = 5  # on the map
 MOST_CODES = 256  # a flow has as many codes as an observation has values: those are drawn, not kept
 SPRITE_QUALITY = 90
 
 
-def observations(run: RunDirectory, table: CodeTable, block: Block) -> dict[str, Any]:
-    """Up to 200 observations, chosen at random: what they look like, their codes, factors and place on the map."""
-    random = np.random.default_rng(mix(run.plan.seed, "explore"))
-    chosen = np.sort(random.permutation(len(table.rows))[:SHOWN])
-    x: NDArray[Any] = np.ascontiguousarray(run.data.observations[table.rows[chosen]])
+def observations(run: RunDirectory, table: CodeTable, material: Material, block: Block) -> dict[str, Any]:
+    """Up to 200 observations: what they look like, their codes, factors and place on the map."""
+    chosen = material.places
     plane = placed(table.codes[chosen])
     shown: dict[str, Any] = {"count": len(chosen), "map": plane.round(4).tolist()}
     shown["codes"] = [
@@ -42,12 +39,15 @@ def observations(run: RunDirectory, table: CodeTable, block: Block) -> dict[str,
             "of": known(column[chosen]),
             "order": order_on_plane(plane, column[chosen], factor),
         }
-        for factor, column in zip(run.data.factor_info, table.factors.T, strict=True)
+        for factor, column in zip(factors_of(run), table.factors.T, strict=True)
     ]
-    if run.data.is_image:
-        return shown | {"sprites": sprites(x)}
-    low, high = np.quantile(x, [0.005, 0.995], axis=0)
-    return shown | {"x": block.add(x.astype("<f4")), "low": low.tolist(), "high": high.tolist()}
+    if not material.is_real:
+        shown["absent"] = NO_PICTURES
+    if run.is_image:
+        return shown | ({"sprites": sprites(material.x, block)} if material.is_real else {})
+    low, high = np.quantile(material.x, [0.005, 0.995], axis=0)
+    values = {"x": block.add(material.x.astype("<f4"))} if material.is_real else {}
+    return shown | values | {"low": low.tolist(), "high": high.tolist()}
 
 
 def code_arrays(run: RunDirectory) -> list[str]:
@@ -96,8 +96,8 @@ def known(column: NDArray[np.float64]) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in column]
 
 
-def sprites(images: NDArray[np.uint8]) -> dict[str, Any]:
-    """All images on one sheet, ten in a row, as the address of a picture that holds itself."""
+def sprites(images: NDArray[np.uint8], block: Block) -> dict[str, Any]:
+    """All images on one sheet, ten in a row, and where its file stands in the block."""
     n, height, width, channels = images.shape
     across = 10
     rows = -(-n // across)
@@ -113,4 +113,5 @@ def sprites(images: NDArray[np.uint8]) -> dict[str, Any]:
     else:
         picture.save(buffer, "WEBP", quality=SPRITE_QUALITY, method=6)
         kind = "webp"
-    return {"across": across, "address": f"data:image/{kind};base64,{base64.b64encode(buffer.getvalue()).decode()}"}
+    at = block.add(np.frombuffer(buffer.getvalue(), np.uint8))
+    return {"across": across, "type": f"image/{kind}", "at": at, "bytes": len(buffer.getvalue())}

@@ -10,18 +10,20 @@ from numpy.typing import NDArray
 
 from unbraid._version import __version__
 from unbraid.core import HasClasses
-from unbraid.data.factor_data import FactorData
 from unbraid.data.preprocessing import Preprocessing
+from unbraid.errors import DataMissing
 from unbraid.evaluation.classes import class_names
 from unbraid.evaluation.evaluate import works_without_labels
 from unbraid.explore.graphs import OPSET, StageGraphs
+from unbraid.metrics.usage import in_use
 from unbraid.runs.codes import CodeTable
 from unbraid.runs.directory import RunDirectory
+from unbraid.runs.kept_observations import read_observations
+from unbraid.runs.new_data import factors_of
 from unbraid.util.names import named_columns, read_names
 from unbraid.util.units import column_places
 
 FORMAT = 1
-COLLAPSED = 0.01  # nats: a code that says less than this of observations has collapsed to its prior
 UNUSED = 0.3  # a code whose means vary less than this is moved over the prior, so that it is seen to do little
 PRIOR_RANGE, BEYOND = 2.0, 0.1  # how far that is to both sides; the part of the data's range that others go beyond it
 CHAIN = (
@@ -31,9 +33,20 @@ CHAIN = (
 
 
 def code_table(run: RunDirectory) -> CodeTable:
-    """The codes of the data set as for new observations: without labels, unless the codes are labels."""
+    """The codes of the data set as for new observations: without labels, unless the codes are labels.
+
+    Where the data are gone and were never encoded, those of the observations that the run keeps.
+    """
     reads = run.chain.needs_labels and not works_without_labels(run)
-    return run.codes(labels=reads, show=False)
+    try:
+        return run.codes(labels=reads, show=False)
+    except DataMissing:
+        kept = read_observations(run)
+        if kept is None:
+            raise
+        labels = kept.labels_for(run) if reads else None
+        table = run.codes_of(kept.x, labels, factors=kept.factors, info=factors_of(run))
+        return CodeTable({**table.arrays, "rows": kept.rows}, table.given_names)
 
 
 def describe(run: RunDirectory, graphs: Sequence[StageGraphs], table: CodeTable) -> dict[str, Any]:
@@ -42,19 +55,19 @@ def describe(run: RunDirectory, graphs: Sequence[StageGraphs], table: CodeTable)
         "format": FORMAT,
         "unbraid": __version__,
         "opset": OPSET,
-        "data": describe_data(run.data),
+        "data": describe_data(run),
         "stages": [describe_stage(run, number, graph, table) for number, graph in enumerate(graphs, 1)],
         "chain": CHAIN,
     }
 
 
-def describe_data(data: FactorData) -> dict[str, Any]:
+def describe_data(run: RunDirectory) -> dict[str, Any]:
     """What observations are, and what has to be done to them before a graph sees them."""
-    shared = {"name": data.name, "shape": list(data.shape)}
-    if data.is_image:
+    shared = {"name": str(run.plan.data["name"]), "shape": list(run.plan.data["shape"])}
+    if run.is_image:
         how = "bytes divided by 255, channels first: [batch, channel, height, width] in [0, 1]"
         return shared | {"kind": "image", "preprocess": how}
-    return shared | {"kind": "vector"} | describe_vector(data.preprocessing)
+    return shared | {"kind": "vector"} | describe_vector(run.preprocessing)
 
 
 def describe_vector(how: Preprocessing) -> dict[str, Any]:
@@ -111,6 +124,7 @@ def describe_codes(run: RunDirectory, number: int, table: CodeTable) -> list[dic
     information = table.arrays.get(f"{prefix}information")
     limits = table.arrays.get(f"{prefix}bounds", np.array([(-np.inf, np.inf)] * len(columns)))
     low, high = slider_ranges(codes, limits)
+    used = in_use(table.table(number))
     infers = run.plan.stages[number - 1][0].reconstructs  # a code that is only drawn has not collapsed
     return [
         {
@@ -123,7 +137,7 @@ def describe_codes(run: RunDirectory, number: int, table: CodeTable) -> list[dic
             "bounded": bool(np.isfinite(limits[j]).all()),
             # A variable that is given has no information to report.
             "information": None if information is None else float(information[j]),
-            "collapsed": infers and information is not None and float(information[j]) < COLLAPSED,
+            "collapsed": infers and information is not None and not bool(used[j]),
         }
         for j in range(len(columns))
     ]

@@ -58,7 +58,7 @@ class StageGraphs:
     """The graphs of one stage; a stage without an encoder has a decoder alone, whose codes are drawn."""
 
     encoder: onnx.ModelProto | None
-    decoder: onnx.ModelProto
+    decoder: onnx.ModelProto | None  # None where the model stays with a server, and is no graph
     groups: Mapping[str, int]  # how many codes each group has, in the order in which they stand side by side
 
 

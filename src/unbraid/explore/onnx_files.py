@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from unbraid.errors import InputError
 from unbraid.explore.description import code_table, describe
 from unbraid.explore.graphs import Decoder, Encoder, Example, StageGraphs, examples, session, stage_graphs
-from unbraid.runs.codes import choose_rows
+from unbraid.explore.material import gather_material
 from unbraid.runs.directory import RunDirectory
 from unbraid.util.files import check_folder, write_bytes, write_json
 
@@ -24,10 +24,12 @@ TOLERANCE = 1e-4  # between onnxruntime and torch, relative to the largest value
 def export_onnx(run: RunDirectory, folder: Path) -> dict[str, Any]:
     """Write `stage-K-encoder.onnx`, `stage-K-decoder.onnx` and model.json; returns what model.json holds."""
     check_folder(folder)
-    chosen = choose_rows(len(run.data), CHECKED, run.plan.seed)
-    given = examples(run.chain, run.observations(chosen), run.labels(chosen))
+    table = code_table(run)
+    material = gather_material(run, table)
+    x = material.inputs(run, CHECKED)
+    given = examples(run.chain, x, material.label_inputs(run, CHECKED))
     graphs = run_graphs(run, given)
-    described = describe(run, graphs, code_table(run))
+    described = describe(run, graphs, table)
     for number, (graph, example) in enumerate(zip(graphs, given, strict=True), 1):
         stage, entry = run.chain.stages[number - 1], described["stages"][number - 1]
         parts: dict[str, tuple[Any, nn.Module, Mapping[str, Tensor]]] = {
@@ -45,7 +47,8 @@ def export_onnx(run: RunDirectory, folder: Path) -> dict[str, Any]:
             entry[part] = f"stage-{number}-{part}.onnx"
             entry[f"{part}_difference"] = difference
             write_bytes(folder / entry[part], model.SerializeToString())
-    described["checked"] = {"observations": len(chosen), "tolerance": TOLERANCE}
+    made = {} if material.is_real else {"made_by_the_model": True}  # no observation was left
+    described["checked"] = {"observations": len(x), "tolerance": TOLERANCE} | made
     write_json(folder / "model.json", described)
     return described
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +18,10 @@ from unbraid.errors import InputError
 if TYPE_CHECKING:
     import onnx
 
-Precision = Literal["half", "bytes", "coarse"]
-PRECISIONS: tuple[Precision, ...] = ("half", "bytes", "coarse")  # the most exact first
-# Up to which whole number weights go; fewer numbers take the same bytes, which then compress better.
-LEVELS: dict[Precision, int] = {"bytes": 127, "coarse": 40}
+# Up to which whole number each tensor's weights go, by the tensor's name; tensors that are not named are kept in half
+# precision. Fewer numbers take the same bytes, which then compress better.
+Levels = Mapping[str, int]
+FINEST = 127
 LARGE = 4096  # tensors from this size on may become whole numbers
 PAGE = Path(__file__).parent / "page"
 SMALL = 256  # tensors up to this size stay as they are: biases, and constants that half precision would turn to zero
@@ -50,7 +52,7 @@ def operators() -> frozenset[str]:
     return frozenset(name for table in tables if table for name in re.findall(r"\b([A-Z]\w+):", table.group(1)))
 
 
-def pack(model: onnx.ModelProto, block: Block, precision: Precision = "half") -> dict[str, Any]:
+def pack(model: onnx.ModelProto, block: Block, levels: Levels | None = None) -> dict[str, Any]:
     """The graph as plain lists and dictionaries; its weights go to the block."""
     from onnx import numpy_helper
 
@@ -62,9 +64,12 @@ def pack(model: onnx.ModelProto, block: Block, precision: Precision = "half") ->
             constants[node.output[0]] = np.asarray(next(iter(attributes.values())))
             continue
         if node.op_type not in operators():
-            raise InputError(f"the page cannot run the operator {node.op_type}, which this model needs: use --onnx.")
+            raise InputError(
+                f"the page cannot run the operator {node.op_type}, which this model needs: "
+                "use unbraid explore --serve, or export --onnx."
+            )
         packed = {
-            name: pack_tensor(value, block, "half") if isinstance(value, np.ndarray) else value
+            name: pack_tensor(value, block) if isinstance(value, np.ndarray) else value
             for name, value in attributes.items()
         }
         nodes.append([node.op_type, list(node.input), list(node.output), *([packed] if packed else [])])
@@ -73,7 +78,7 @@ def pack(model: onnx.ModelProto, block: Block, precision: Precision = "half") ->
         "inputs": [value.name for value in model.graph.input],
         "outputs": [value.name for value in model.graph.output],
         "nodes": nodes,
-        "constants": {k: pack_tensor(v, block, precision) for k, v in constants.items() if k in read},
+        "constants": {k: pack_tensor(v, block, (levels or {}).get(k)) for k, v in constants.items() if k in read},
     }
 
 
@@ -89,22 +94,22 @@ def plain(attribute: onnx.AttributeProto) -> Any:
     return value if isinstance(value, int | float | str) else list(value)
 
 
-def pack_tensor(array: NDArray[Any], block: Block, precision: Precision) -> dict[str, Any]:
-    """Where a tensor stands in the block, and how it is written there."""
+def pack_tensor(array: NDArray[Any], block: Block, most: int | None = None) -> dict[str, Any]:
+    """Where a tensor stands in the block, and how: in half precision, or as whole numbers up to `most`."""
     dims = {"dims": list(array.shape)}
     if array.dtype == bool:
         return dims | {"type": "bool", "at": block.add(array.astype(np.uint8))}
     if np.issubdtype(array.dtype, np.integer):
         return dims | {"type": "i32", "at": block.add(np.clip(array, -MOST, MOST).astype("<i4"))}
-    if precision in LEVELS and array.size >= LARGE:
-        values, steps = as_bytes(array, LEVELS[precision])
+    if most is not None:
+        values, steps = as_bytes(array, most)
         return dims | {"type": "i8", "at": block.add(values), "steps": block.add(steps.astype("<f2"))}
     if array.size <= SMALL or float(np.abs(array).max()) > np.finfo(np.float16).max:
         return dims | {"type": "f32", "at": block.add(array.astype("<f4"))}
     return dims | {"type": "f16", "at": block.add(array.astype("<f2"))}
 
 
-def as_bytes(array: NDArray[Any], most: int = 127) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
+def as_bytes(array: NDArray[Any], most: int = FINEST) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
     """Whole numbers from −most to most, [group, GROUP], and for each group the step between two of them.
 
     Values go into groups one after another, the last filled up with zeros: a group has one scale of its own, which
@@ -118,7 +123,17 @@ def as_bytes(array: NDArray[Any], most: int = 127) -> tuple[NDArray[np.int8], ND
     return values, steps
 
 
-def rounded(model: onnx.ModelProto, precision: Precision) -> onnx.ModelProto:
+def large_tensors(model: onnx.ModelProto) -> dict[str, int]:
+    """The tensors that may become whole numbers, and how many values each has."""
+    from onnx import TensorProto
+
+    sizes = {
+        tensor.name: prod(tensor.dims) for tensor in model.graph.initializer if tensor.data_type == TensorProto.FLOAT
+    }
+    return {name: size for name, size in sizes.items() if size >= LARGE}
+
+
+def rounded(model: onnx.ModelProto, levels: Levels) -> onnx.ModelProto:
     """The same graph with weights as the page will have them, to measure what packing costs."""
     import onnx as library
     from onnx import numpy_helper
@@ -128,14 +143,14 @@ def rounded(model: onnx.ModelProto, precision: Precision) -> onnx.ModelProto:
     for tensor in copy.graph.initializer:
         array = numpy_helper.to_array(tensor)
         if array.dtype == np.float32:
-            tensor.CopyFrom(numpy_helper.from_array(unpacked(array, precision), tensor.name))
+            tensor.CopyFrom(numpy_helper.from_array(unpacked(array, levels.get(tensor.name)), tensor.name))
     return copy
 
 
-def unpacked(array: NDArray[np.float32], precision: Precision) -> NDArray[np.float32]:
+def unpacked(array: NDArray[np.float32], most: int | None = None) -> NDArray[np.float32]:
     """What is left of a tensor after packing."""
-    if precision in LEVELS and array.size >= LARGE:
-        values, steps = as_bytes(array, LEVELS[precision])
+    if most is not None:
+        values, steps = as_bytes(array, most)
         flat = (values * steps.astype(np.float32)[:, None]).ravel()[: array.size]
         return flat.reshape(array.shape).astype(np.float32)
     if array.size <= SMALL or float(np.abs(array).max()) > np.finfo(np.float16).max:

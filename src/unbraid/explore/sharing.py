@@ -24,7 +24,10 @@ from unbraid.util.schema import to_json
 
 INDEX = "files.json"
 # All that a run is read from. Nothing else is fetched, whatever an index asks for.
-SHARED = re.compile(r"config\.json|metrics\.json|names\.json|codes\.npz|stage-\d+/(stage\.json|weights\.safetensors)")
+SHARED = re.compile(
+    r"(config|metrics|names|preprocessing|verdict)\.json|(codes|codes-without-labels|observations)\.npz"
+    r"|stage-\d+/(stage\.json|weights\.safetensors)"
+)
 HUB = "https://huggingface.co/{}/resolve/main"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from unbraid.errors import InputError
 from unbraid.metrics._shared.bootstrap import REPEATS, Array, interval, resampled_means, stream
 from unbraid.metrics._shared.calibration import calibration
 from unbraid.metrics._shared.checks import table_metric
@@ -93,6 +94,10 @@ def _errors(table: Table, factor: int, fit: Rows, held: Rows, seed: int) -> Arra
     """Squared errors of every test row by capacity, in parts of the variance."""
     rows = np.flatnonzero(table.known(factor))
     fit, held = fit[np.isin(fit, rows)], held[np.isin(held, rows)]
+    if len(fit) < 2 or not len(held) or not np.ptp(table.factors[fit, factor]) > 0:
+        raise InputError(
+            f"factor {table.names[factor]!r} has fewer than two values among the rows to fit on; give more rows."
+        )
     if table.kinds[factor] == "categorical":
         labels, size = table.groups(factor)
         target = np.eye(size)[np.maximum(labels, 0)]

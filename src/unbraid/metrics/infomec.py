@@ -13,7 +13,7 @@ from unbraid.metrics._shared.neighbours import NeighbourColumn
 from unbraid.metrics._shared.numbers import ratio
 from unbraid.metrics._shared.predictive import held_out_losses
 from unbraid.metrics._shared.table import Table
-from unbraid.metrics.record import CHANGES, Display, Metric, register
+from unbraid.metrics.record import Display, Metric, register
 from unbraid.metrics.score import Score
 
 
@@ -89,8 +89,8 @@ def normalised_information(table: Table, points: int | None, neighbours: int, se
     rows = table.sample(points, seed)
 
     def sort() -> list[NeighbourColumn]:
-        draws = stream(seed, "ties")
-        return [NeighbourColumn(table.codes[rows, j], draws.standard_normal(len(rows))) for j in range(d)]
+        noise = stream(seed, "ties").standard_normal(len(rows))  # one for all, so that no latent has a place of its own
+        return [NeighbourColumn(table.codes[rows, j], noise) for j in range(d)]
 
     d, k = table.codes.shape[1], len(table.names)
     columns = table.shared_by_codes(("neighbours", points, seed), sort)
@@ -142,7 +142,7 @@ register(
         description="modularity, compactness, explicitness by information",
         function=infomec,
         reference="Hsu et al. 2023",
-        unchanged_by=CHANGES,
+        unchanged_by=("shift", "scale of each", "common scale"),
         parts={
             "modularity": Display("InfoM", "each latent knows one factor", "higher", (0.0, 1.0)),
             "compactness": Display("InfoC", "each factor is in one latent", "higher", (0.0, 1.0)),

@@ -16,6 +16,7 @@ from unbraid.metrics._shared.table import Table
 from unbraid.metrics.keys import MetricKey
 from unbraid.metrics.record import CODES, METRICS, POSTERIOR, POSTERIOR_TABLE, TABLE
 from unbraid.metrics.score import Score
+from unbraid.metrics.sparse import sparse_suite, too_many
 
 Progress = Callable[[str, int, int], None]
 SUITE = tuple(name for name, metric in METRICS.items() if metric.needs in (TABLE, POSTERIOR_TABLE, CODES, POSTERIOR))
@@ -39,7 +40,8 @@ def suite(
     Discretisation, mutual information, draws, pairs and one-vs-rest probes are made once.
 
     Args:
-        codes: mean codes [n, latent], or a `Table`.
+        codes: mean codes [n, latent] as an array, a tensor of torch, a sparse matrix of SciPy (of thousands of latents,
+            what `sparse_suite` can do), or a `Table`.
         factors: true factors [n, factor]; NaN where unknown. Without them, only what needs none is computed.
         metrics: names from `SUITE`; left out, everything that the table allows: with `log_vars`, also `mig_chen` and
             the ELBO's terms (`elbo_terms/…`, by stratified sampling).
@@ -61,6 +63,8 @@ def suite(
         >>> {name: round(score.value, 2) for name, score in scores.items()}
         {'mig': 1.0, 'mcc': 1.0}
     """
+    if too_many(codes) and factors is not None:
+        return sparse_suite(codes, factors, metrics=metrics, seed=seed, calibrate=calibrate, **about)
     if factors is None and not isinstance(codes, Table):
         table = unlabelled_table(codes, columns=about.get("columns"), log_vars=about.get("log_vars"))
     else:

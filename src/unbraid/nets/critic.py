@@ -38,7 +38,7 @@ def critic(inputs: int, units: int = 1000, layers: int = 6, width: float = 1.0) 
         A network from [b, inputs] to log-ratios [b].
 
     Reference:
-        Kim & Mnih 2018, appendix A: 6 layers of 1000 units.
+        Kim & Mnih 2018: 6 layers of 1000 units.
 
     Example:
         >>> import torch

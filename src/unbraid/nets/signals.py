@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
 from torch import nn
 
 CHANNELS = (32, 32, 64, 64)  # of the stride-2 convolutions, as in the stack for images
@@ -43,7 +45,8 @@ def signal_trunk(values: int, features: int, channels: tuple[int, ...], inputs: 
     layers: list[nn.Module] = [nn.Unflatten(1, (inputs, values))]
     for before, after in zip((inputs, *channels[:-1]), channels, strict=True):
         layers += [nn.Conv1d(before, after, 4, stride=2, padding=1), nn.ReLU()]
-    return nn.Sequential(*layers, nn.Flatten(), nn.Linear(channels[-1] * sizes[-1], features), nn.ReLU())
+    made = nn.Sequential(*layers, nn.Flatten(), nn.Linear(channels[-1] * sizes[-1], features), nn.ReLU())
+    return made if inputs == 1 else keep_variance(made)
 
 
 def signal_decoder(inputs: int, values: int, hidden: int, channels: tuple[int, ...], outputs: int = 1) -> nn.Sequential:
@@ -72,4 +75,22 @@ def signal_decoder(inputs: int, values: int, hidden: int, channels: tuple[int, .
         layers.append(nn.ConvTranspose1d(upward[step], upward[step + 1], 4, stride=2, padding=1, output_padding=odd))
         if step < len(sizes) - 2:
             layers.append(nn.ReLU())
-    return nn.Sequential(*layers, nn.Flatten())
+    made = nn.Sequential(*layers, nn.Flatten())
+    return made if outputs == 1 else keep_variance(made)
+
+
+def keep_variance(network: nn.Sequential) -> nn.Sequential:
+    """Start weights such that every layer passes on as much as it gets (He et al. 2015).
+
+    By torch's own start a code changes a short signal so little through these layers that the KL puts it out of use
+    before the decoder has learned what to do with it. Signals of one channel keep the start that they had.
+    """
+    for layer in network:
+        if isinstance(layer, nn.Conv1d | nn.ConvTranspose1d | nn.Linear):
+            met: float = layer.weight[0].numel()  # inputs that meet in an output
+            if isinstance(layer, nn.ConvTranspose1d):  # of its kernel every second value, by its stride
+                met = layer.in_channels * layer.kernel_size[0] / layer.stride[0]
+            nn.init.normal_(layer.weight, std=sqrt(2 / met))
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
+    return network

@@ -25,8 +25,8 @@ from unbraid.training.machine import Machine
 from unbraid.training.pace import Pace, measure
 from unbraid.util.schema import digest
 
-MEASURING = 0.01  # part of a budget that the steps of one stage are measured for
-SHORTEST_MEASURE, LONGEST_MEASURE = 0.5, 6.0  # seconds
+MEASURING = 0.02  # part of a budget that the steps of one stage are measured for
+SHORTEST_MEASURE, LONGEST_MEASURE = 0.5, 15.0  # seconds
 # What comes beside the steps: logs, averages of weights, checkpoints, turns of codes.
 OVERHEAD = 1.05
 # After training: the page and other things that hardly depend on the data, in seconds; and passes over the data for y,

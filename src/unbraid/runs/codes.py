@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from unbraid.metrics import Table, stage_prefix
 from unbraid.runs.chain import Chain, bounds, columns, flat, means
 from unbraid.util.names import named_columns
 from unbraid.util.seeds import stream
+
+HELD_OUT = "held_out"  # the column that says so
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,20 @@ class CodeTable:
         """Their place in the data set."""
         return self.arrays["rows"]
 
+    @property
+    def held_out(self) -> NDArray[np.bool_] | None:
+        """Which rows were held out of training; None where none were."""
+        return self.arrays.get("held_out")
+
+    def of(self, part: str) -> CodeTable:
+        """The rows of one part of the data: "all", "training" or "held-out"."""
+        if part == "all" or self.held_out is None:
+            return self
+        chosen, count = self.held_out == (part == "held-out"), len(self.rows)
+        rowwise = ("codes", "log_var", "factors", "rows", "held_out", "names")
+        ours = {name: a for name, a in self.arrays.items() if name.rpartition("/")[2] in rowwise and len(a) == count}
+        return replace(self, arrays={**self.arrays, **{name: array[chosen] for name, array in ours.items()}})
+
     def table(self, stage: int = 1) -> Table:
         """The codes of one stage and the factors, as every metric and page reads them."""
         return Table.from_arrays(self.arrays, stage)
@@ -79,6 +95,11 @@ class CodeTable:
             stage += 1
         return found
 
+    def known_columns(self) -> dict[str, NDArray[Any]]:
+        """What is known beside the codes: whether a row was held out of training, if any was, and the factors."""
+        held_out = {} if self.held_out is None else {HELD_OUT: self.held_out}
+        return held_out | dict(zip(self.factor_names, self.factors.T, strict=True))
+
     def to_pandas(self, *, all_stages: bool = False) -> Any:
         """A DataFrame of codes and factors, indexed by file name or by the observation's place in the data.
 
@@ -87,7 +108,7 @@ class CodeTable:
         """
         pandas = need("pandas")
         values = self.code_columns(all_stages=all_stages)
-        values |= dict(zip(self.factor_names, self.factors.T, strict=True))
+        values |= self.known_columns()
         named = "names" in self.arrays
         index = pandas.Index(self.names if named else self.rows, name="name" if named else "row")
         return pandas.DataFrame(values, index=index)
@@ -96,7 +117,7 @@ class CodeTable:
         """An AnnData: codes of all stages as X, a variable for each; the factors beside the observations."""
         anndata, pandas = need("anndata"), need("pandas")
         codes = self.code_columns(all_stages=True)
-        factors = dict(zip(self.factor_names, self.factors.T, strict=True))
+        factors = self.known_columns()
         return anndata.AnnData(
             np.stack(list(codes.values()), axis=1),
             obs=pandas.DataFrame(factors, index=list(self.names)),

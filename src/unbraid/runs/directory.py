@@ -20,6 +20,7 @@ from unbraid.errors import InputError
 from unbraid.runs import label_access
 from unbraid.runs.chain import Chain, flat, means
 from unbraid.runs.codes import CodeTable, choose_rows, encode_batches, factor_columns
+from unbraid.runs.held_out import held_out_rows
 from unbraid.runs.observations import check_observations
 from unbraid.runs.opening import read_plan, training_data_set
 from unbraid.runs.plan import Plan
@@ -192,10 +193,12 @@ class RunDirectory:
         if config.uses_codes and codes is None:
             codes = np.empty((0, self.codes_before(number)), np.float32)
         rows = label_access.rows_with_codes(self.plan, number, self.visible_labels)
+        if (drawn := self.data.train_rows) is not None:
+            rows = drawn if rows is None else drawn[np.isin(drawn, rows)]
         if not config.uses_labels or self.plan.labels is None:
-            return TrainingData(self.data, np.empty((len(self.data), 0)), y, codes, factors=(), rows=rows)
-        required = label_access.required_columns(self.plan, config)
-        return TrainingData(self.data, self.visible_labels, y, codes, self.label_factors, rows, required or None)
+            return TrainingData(self.data, np.empty((len(self.data), 0)), y, codes, (), rows, None, self.held_out_rows)
+        known = (self.label_factors, rows, label_access.required_columns(self.plan, config) or None)
+        return TrainingData(self.data, self.visible_labels, y, codes, *known, self.held_out_rows)
 
     def codes_before(self, number: int) -> int:
         """How many codes the stage before stage `number` has."""
@@ -205,7 +208,12 @@ class RunDirectory:
     @cached_property
     def visible_labels(self) -> NDArray[np.float64]:
         """The labels that training is shown, [n, factor]; NaN elsewhere."""
-        return label_access.visible_labels(self.plan, self.data)
+        return label_access.visible_labels(self.plan, self.data, self.held_out_rows)
+
+    @cached_property
+    def held_out_rows(self) -> NDArray[np.int64]:
+        """The rows that no stage is trained on, in order; empty where nothing is held out."""
+        return held_out_rows(self.plan, self.data)
 
     @property
     def label_factors(self) -> tuple[Factor, ...]:
@@ -261,9 +269,9 @@ class RunDirectory:
         if kept is not None and np.array_equal(kept["rows"], chosen):
             return CodeTable(kept, read_names(self.folder))
         arrays = encode_batches(self.chain, self.batches(chosen, "encoding", labels=labels, show=show))
-        arrays |= {"rows": chosen, "key": np.array(self.key)} | factor_columns(
-            self.data.factors[chosen], self.data.factor_info
-        )
+        arrays |= {"rows": chosen, "key": np.array(self.key)}
+        arrays |= {"held_out": np.isin(chosen, self.held_out_rows)} if self.plan.held_out is not None else {}
+        arrays |= factor_columns(self.data.factors[chosen], self.data.factor_info)
         write_arrays(path, arrays)
         return CodeTable(arrays, read_names(self.folder))
 

@@ -19,6 +19,8 @@ from unbraid.runs import label_access
 from unbraid.runs.command_line import command_line
 from unbraid.runs.conditioning import stage_inputs
 from unbraid.runs.directory import RunDirectory
+from unbraid.runs.held_out import held_out_sentence, watched_data
+from unbraid.runs.kept_observations import write_observations
 from unbraid.runs.plan import differences, unfinished_schedules
 from unbraid.runs.preprocessing import write_preprocessing
 from unbraid.runs.products import checked_weights
@@ -60,6 +62,8 @@ def train_run(
             _log.info("%s.", sentence)
         for sentence in (*unfinished_schedules(run.plan), *rows_left_out(run)):
             _log.warning(sentence)
+        if said := held_out_sentence(run.plan):
+            _log.info(said)
     with locked(run.folder):
         for folder in (run.folder, *run.folder.glob("stage-*")):
             clean_partial(folder)
@@ -122,19 +126,22 @@ def begin(run: RunDirectory, command: str | None, machine: Machine, budget: Mapp
         write_json(run.folder / "environment.json", environment(machine))
     if path.exists():
         there = read_config(run.folder)
-        changes = differences({key: there.get(key) for key in run.plan.to_json()}, run.plan.to_json())
+        here = {"held_out": None} | run.plan.to_json()
+        changes = differences({key: there.get(key) for key in here}, here)
         if there["data"]["fingerprint"] == run.plan.data["fingerprint"]:  # the same content, however it was asked for
             changes = [change for change in changes if not change.startswith("data.arguments.")]
         if changes:
             what = "; ".join(changes[:2])
             raise InputError(f"{str(run.folder)!r} holds another run ({what}); choose another --out or delete it.")
         write_preprocessing(run.folder, run.data.preprocessing)  # runs begun by older versions have none
+        write_observations(run)
         return
     if command is None and run.plan.data["arguments"] is not None:
-        command = command_line(run.plan.data, run.plan.stages, run.plan.seed, run.plan.labels)
+        command = command_line(run.plan.data, run.plan.stages, run.plan.seed, run.plan.labels, run.plan.held_out)
         command += "" if machine.precision == Machine.precision else f" --precision {machine.precision}"
     write_json(path, run.plan.to_json() | {"command": command} | ({} if budget is None else {"budget": budget}))
     write_preprocessing(run.folder, run.data.preprocessing)
+    write_observations(run)
 
 
 def train_stage(run: RunDirectory, number: int, machine: Machine, *, show: bool = True) -> None:
@@ -150,7 +157,8 @@ def train_stage(run: RunDirectory, number: int, machine: Machine, *, show: bool 
         return
     source = run.training_data(number, *(stage_inputs(run, number, show) if number > 1 else ()))
     source = dataclasses.replace(source, data=target_data(run.data, config))
-    job = Job(config, source, steps, run.plan.seed, run.plan.key(number), run.stage_folder(number))
+    watched = watched_data(run.plan, number, source)
+    job = Job(config, source, steps, run.plan.seed, run.plan.key(number), run.stage_folder(number), watched)
     began = time.monotonic()
     decided = with_precision(job, machine)
     train(job, decided, show=show, title=title)

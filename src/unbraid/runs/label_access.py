@@ -84,8 +84,8 @@ def label_factors(plan: Plan) -> tuple[Factor, ...]:
     return tuple(from_json(Factor, known[name]) for name in names)
 
 
-def visible_labels(plan: Plan, data: FactorData) -> NDArray[np.float64]:
+def visible_labels(plan: Plan, data: FactorData, held_out: NDArray[np.int64]) -> NDArray[np.float64]:
     """The labels that training is shown, [n, factor]; NaN elsewhere. The same whenever it is asked for."""
     if plan.labels is None:
         return np.empty((len(data), 0))
-    return plan.labels.visible(data, plan.seed)
+    return plan.labels.visible(data, plan.seed, held_out)

@@ -14,8 +14,9 @@ from PIL import Image
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.data.own.arrays import as_images, as_numbers
 from unbraid.data.own.columns import MISSING
-from unbraid.data.own.image_folder import SUFFIXES, as_pixels, decode, image_files
+from unbraid.data.own.image_folder import SUFFIXES, image_files
 from unbraid.data.own.measurements import filled, table_values
+from unbraid.data.own.pixels import as_pixels, decode
 from unbraid.data.own.readers import load_path
 from unbraid.data.own.signals import flat_signals
 from unbraid.data.own.tables import read_table
@@ -24,6 +25,7 @@ from unbraid.errors import InputError
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.observations import check_observations
 from unbraid.util.schema import from_json
+from unbraid.util.units import column_places
 
 TABLES = (".csv", ".tsv", ".parquet")
 
@@ -104,7 +106,9 @@ def from_path(run: RunDirectory, path: Path) -> NewData:
     if suffix == ".h5ad":
         return from_cells(run, path)
     how = run.preprocessing
-    stated: dict[str, Any] = {"layout": how.layout, "value_range": how.value_range} if run.is_image else {}
+    stated: dict[str, Any] = {}
+    if run.is_image:
+        stated = {"layout": how.layout, "value_range": how.value_range, "stretch": how.stretch}
     if how.signal is not None:
         stated = {"layout": how.layout, "standardize": False}
     recorded = {"array": (run.plan.data.get("arguments") or {}).get("array")} if suffix != ".npy" else {}
@@ -143,8 +147,7 @@ def checked_pixels(run: RunDirectory, pixels: NDArray[np.uint8], name: str) -> N
 
 def picture_of(run: RunDirectory, file: Path) -> NDArray[np.uint8]:
     """One image file, decoded and resized as the run's own were."""
-    how = run.preprocessing
-    return checked_pixels(run, decode(file, how.resize, how.crop, how.channels, how.depth), str(file))
+    return checked_pixels(run, decode(file, run.preprocessing), str(file))
 
 
 def from_pictures(run: RunDirectory, pictures: Sequence[Image.Image]) -> NewData:
@@ -154,7 +157,7 @@ def from_pictures(run: RunDirectory, pictures: Sequence[Image.Image]) -> NewData
     how, made = run.preprocessing, []
     for number, picture in enumerate(pictures, 1):
         name = getattr(picture, "filename", "") or f"picture {number}"
-        pixels = as_pixels(picture, name, how.resize, how.crop, how.channels, how.depth)
+        pixels = as_pixels(picture, name, how)
         made.append(checked_pixels(run, pixels, name))
     return NewData(np.stack(made))
 
@@ -176,7 +179,9 @@ def from_array(run: RunDirectory, x: NDArray[Any]) -> NDArray[Any]:
     if images is None or not len(images):
         check_observations(run.plan, x)
         raise InputError("there are no observations: give at least one.")
-    black_and_white = run.preprocessing.value_range
+    black_and_white, ends = run.preprocessing.value_range, run.preprocessing.stretch
+    if ends is not None and images.dtype != np.uint8:
+        return as_images(images, "the observations", "nhwc", ends, clip=True)
     if images.dtype == np.uint8 and (black_and_white is None or images.max() > black_and_white[1]):
         return np.ascontiguousarray(images)
     return as_images(images, "the observations", "nhwc", black_and_white)
@@ -225,7 +230,7 @@ def from_table(run: RunDirectory, table: Mapping[str, list[Any]], name: str, nam
         )
     how, place = run.preprocessing, Path(name)
     values = table_values(place, table, wanted, how.categories)
-    values = filled(place, values, how.value_names or wanted, how.fill)
+    values = filled(place, values, column_places(wanted, how.categories), how.fill, "fill or remove these rows.")
     known = {factor.name: known_labels(factor, table[factor.name]) for factor in info if factor.name in table}
     gaps = np.full(len(values), np.nan)
     factors = np.stack([known.get(factor.name, gaps) for factor in info], 1) if known else None

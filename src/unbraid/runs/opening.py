@@ -8,6 +8,7 @@ from pathlib import Path
 from unbraid import methods
 from unbraid.core import MethodConfig
 from unbraid.data.factor_data import FactorData
+from unbraid.data.held_out import HeldOutPlan
 from unbraid.data.label_budget import LabelPlan
 from unbraid.data.load import load
 from unbraid.errors import DataMissing, InputError
@@ -30,7 +31,8 @@ def read_plan(folder: Path, more: Sequence[type[MethodConfig]] = ()) -> Plan:
         raise InputError(f"{str(folder)!r} has format {saved.get('format')}; this version reads {FORMAT}.")
     stages = tuple((methods.restore(stage, more), int(stage["steps"])) for stage in saved["stages"])
     labels = from_json(LabelPlan, saved["labels"]) if "labels" in saved else None
-    return Plan(saved["data"], stages, int(saved["seed"]), labels)
+    held_out = None if saved.get("held_out") is None else from_json(HeldOutPlan, saved["held_out"])
+    return Plan(saved["data"], stages, int(saved["seed"]), labels, held_out=held_out)
 
 
 def training_data_set(folder: Path, plan: Plan, data: FactorData | None) -> FactorData:

@@ -9,10 +9,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, get_type_hints
 
+import numpy as np
+from numpy.typing import NDArray
+
 from unbraid import methods
 from unbraid.core import Draws, HasTarget, LaterStage, MethodConfig
 from unbraid.data.factor_data import FactorData
-from unbraid.data.label_budget import LabelBudget, LabelPlan
+from unbraid.data.held_out import HeldOut, HeldOutPlan, held_out_plan
+from unbraid.data.label_budget import NO_ROWS, LabelBudget, LabelPlan
 from unbraid.errors import InputError, unknown
 from unbraid.methods.traits import check_counts, resolve_likelihoods
 from unbraid.util.schema import check_bounds, digest, to_json, typed
@@ -29,6 +33,7 @@ class Plan:
     seed: int
     labels: LabelPlan | None = None
     notes: tuple[str, ...] = field(default=(), compare=False)  # what was chosen for the user, and why
+    held_out: HeldOutPlan | None = None
 
     @staticmethod
     def check(
@@ -37,6 +42,7 @@ class Plan:
         steps: Sequence[int],
         seed: int,
         labels: LabelBudget | None = None,
+        held_out: HeldOut | float | None = None,
     ) -> Plan:
         """The plan, or a sentence that says why it cannot be carried out."""
         if not configs:
@@ -75,21 +81,28 @@ class Plan:
             "factors": [to_json(factor) for factor in data.factor_info],
         }
         planned = tuple(zip(configs, steps, strict=True))
-        return Plan(description, planned, seed, label_plan(data, configs, labels), tuple(notes))
+        held = held_out_plan(data, held_out, seed)
+        shown = label_plan(data, configs, labels, NO_ROWS if held is None else held.rows(data, seed))
+        return Plan(description, planned, seed, shown, tuple(notes), held)
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in config.json."""
         stages = [methods.describe(config) | {"steps": steps} for config, steps in self.stages]
         labels = {} if self.labels is None else {"labels": to_json(self.labels)}
-        return {"format": FORMAT, "data": dict(self.data), "stages": stages, "seed": self.seed} | labels
+        held_out = {} if self.held_out is None else {"held_out": to_json(self.held_out)}
+        return {"format": FORMAT, "data": dict(self.data), "stages": stages, "seed": self.seed} | labels | held_out
 
     def key(self, number: int) -> str:
-        """What identifies the weights of stage `number` (from 1): data, seed, all stages up to it, labels they read."""
+        """What identifies the weights of stage `number` (from 1): data, seed, all stages up to it, labels they read.
+
+        And what is held out of the data; runs that hold nothing out have the keys that they had before any could.
+        """
         stages = [methods.describe(config) | {"steps": steps} for config, steps in self.stages[:number]]
         read = any(config.uses_labels for config, _ in self.stages[:number])
-        labels = {"labels": self.labels} if read else {}
+        also: dict[str, Any] = {"labels": self.labels} if read else {}
+        also |= {} if self.held_out is None else {"held_out": self.held_out}
         known = {"format": FORMAT, "data": self.data["fingerprint"], "seed": self.seed, "stages": stages}
-        return digest(known | {name: to_json(value) for name, value in labels.items()})
+        return digest(known | {name: to_json(value) for name, value in also.items()})
 
     @property
     def default_name(self) -> str:
@@ -98,13 +111,18 @@ class Plan:
         return f"{Path(str(self.data['name'])).stem}-{chain}-seed{self.seed}-{self.key(len(self.stages))[:6]}"
 
 
-def label_plan(data: FactorData, configs: Sequence[MethodConfig], budget: LabelBudget | None) -> LabelPlan | None:
+def label_plan(
+    data: FactorData,
+    configs: Sequence[MethodConfig],
+    budget: LabelBudget | None,
+    held_out: NDArray[np.int64] = NO_ROWS,
+) -> LabelPlan | None:
     """Which labels the stages that use labels are shown: all, unless a budget says otherwise."""
     if any(config.uses_labels for config in configs):
         chosen = budget or LabelBudget()
         factors = chosen.factors or data.factor_names
         required = {factor for config in configs for factor in config.required_labels(factors)}
-        return chosen.resolve(data, required=[factor for factor in factors if factor in required])
+        return chosen.resolve(data, required=[factor for factor in factors if factor in required], held_out=held_out)
     if budget is not None:
         names = " and ".join(config.name for config in configs)
         raise InputError(f"{names} learns without labels: leave --labels and --label-factors out.")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from unbraid.data.factor_data import Factor
+from unbraid.data.held_out import HeldOutPlan
 from unbraid.data.label_budget import LabelPlan
 from unbraid.data.spec import DataSpec
 from unbraid.errors import InputError
@@ -44,6 +45,7 @@ class ConfigRecord:
     stages: tuple[PlannedStage, ...]
     seed: int
     labels: LabelPlan | None = None
+    held_out: HeldOutPlan | None = None
     command: str | None = None
     budget: Mapping[str, Any] | None = None  # of runs that were asked for by their minutes
 

@@ -13,6 +13,7 @@ import numpy as np
 from unbraid import methods
 from unbraid.core import MethodConfig
 from unbraid.data.factor_data import FactorData
+from unbraid.data.held_out import HeldOut
 from unbraid.data.label_budget import LabelBudget
 from unbraid.errors import InputError
 from unbraid.methods import budgets, recipes
@@ -20,6 +21,7 @@ from unbraid.methods.recipes import Traits
 from unbraid.runs.budget import Budget, chain_sentence, folder_name, hours_ahead, plan_within
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.fit import check_stages
+from unbraid.runs.held_out import begun_with
 from unbraid.runs.plan import Plan
 from unbraid.training.machine import Machine
 
@@ -37,6 +39,7 @@ class Request:
     labels: LabelBudget | str | int | None
     out: str | Path | None
     machine: Machine | None
+    held_out: HeldOut | float | None = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,10 @@ def prepare(data: FactorData, asked: Request, *, show: bool) -> Prepared:
         raise InputError("--minutes chooses the steps: leave --steps out.")
     configs, steps = stages_and_steps(data, asked)
     labels = asked.labels if isinstance(asked.labels, LabelBudget | None) else LabelBudget(asked.labels)
-    plan = Plan.check(data, configs, steps, asked.seed, labels)
+    held_out = asked.held_out
+    if held_out is None and asked.out is not None:
+        held_out = begun_with(Path(asked.out))
+    plan = Plan.check(data, configs, steps, asked.seed, labels, held_out)
     by_table = asked.method is None or budget is not None
     machine = asked.machine or (Machine(precision="auto") if by_table else Machine())
     name = plan.default_name if budget is None else folder_name(plan, budget.minutes)

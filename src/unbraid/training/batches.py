@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from torch import Tensor
 from unbraid.core import Batch, DataSpec, Stream
 from unbraid.data import cache
 from unbraid.data.factor_data import Factor, FactorData
-from unbraid.data.label_budget import labelled_rows, shares
+from unbraid.data.label_budget import NO_ROWS, labelled_rows, shares
 from unbraid.data.pairs import Pairs, Partners
 from unbraid.data.scaled import ScaledBytes
 from unbraid.errors import InputError
@@ -71,6 +72,7 @@ class TrainingData:
     factors: tuple[Factor, ...] | None = None  # what the labels are labels of; None: the data set's factors
     rows: NDArray[np.int64] | None = None  # what to train on; None: all
     required: Sequence[int] | None = None  # columns of labels that a row must have to count as labelled; None: all
+    held_out: NDArray[np.int64] = field(default_factory=NO_ROWS.copy)  # rows that no training sees
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For other processes: mapped files are sent by name, not by content."""
@@ -82,6 +84,7 @@ class TrainingData:
             self.factors,
             self.rows,
             self.required,
+            self.held_out,
         )
 
     @property
@@ -91,7 +94,7 @@ class TrainingData:
         known = [column[~np.isnan(column)] for column in self.labels.T]
         return DataSpec(
             self.data.shape,
-            len(self.data),
+            len(self.data) - len(self.held_out),
             factors,
             ranges=tuple((float(v.min()), float(v.max())) if len(v) else (0.0, 0.0) for v in known),
             codes=0 if self.codes is None else self.codes.shape[1],
@@ -101,6 +104,11 @@ class TrainingData:
             counts=self.data.counts,
             signal=self.data.preprocessing.signal,
         )
+
+    @property
+    def seen_rows(self) -> NDArray[np.int64]:
+        """The rows that are not held out."""
+        return np.setdiff1d(np.arange(len(self.data)), self.held_out, assume_unique=True)
 
     @property
     def labelled_rows(self) -> NDArray[np.int64]:
@@ -114,20 +122,30 @@ class BatchSource:
     def __init__(self, source: TrainingData, *, seed: int, device: torch.device, rank: int = 0, world: int = 1) -> None:
         self.seed, self.device, self.rank, self.world = seed, device, rank, world
         self.size = len(source.data)
-        self.source = source
         self.x = _resident(source.data.observations, device)
         self.y = None if source.y is None else _resident(source.y, device)
         self.codes = None if source.codes is None else _resident(source.codes, device)
-        self.labels = torch.from_numpy(source.labels.astype(np.float32)).to(device)
+        self._choose_rows(source)
+
+    def _choose_rows(self, source: TrainingData) -> None:
+        self.source = source
+        self.labels = torch.from_numpy(source.labels.astype(np.float32)).to(self.device)
         partly = labelled_rows(source.labels, complete=False)
         self.rows = {
-            "train": torch.arange(self.size) if source.rows is None else torch.from_numpy(source.rows),
+            "train": torch.from_numpy(source.seen_rows if source.rows is None else source.rows),
             "labelled": torch.from_numpy(source.labelled_rows),
             "partly-labelled": torch.from_numpy(partly),
-            "unlabelled": torch.from_numpy(np.setdiff1d(np.arange(self.size), partly, assume_unique=True)),
+            "unlabelled": torch.from_numpy(np.setdiff1d(source.seen_rows, partly, assume_unique=True)),
         }
         self._orders: dict[tuple[str, str], tuple[int, Tensor]] = {}
         self._partners: dict[Pairs, Partners] = {}
+
+    def over(self, source: TrainingData) -> BatchSource:
+        """Batches of other rows of the same arrays, whole for every process of a group."""
+        other = copy(self)
+        other.rank, other.world = 0, 1
+        other._choose_rows(source)
+        return other
 
     def batch(self, update: str, stream: Stream, batch_size: int, draw: int, pairs: Pairs | None = None) -> Batch:
         """The batch of this number for this update; each process of a group gets its share of the rows."""
@@ -153,9 +171,14 @@ class BatchSource:
     def _partner(self, pairs: Pairs, index: Tensor, seed: int) -> Tensor:
         """The partners of this process's share of a batch."""
         if pairs not in self._partners:
-            self._partners[pairs] = Partners(pairs, self.source.data, self.source.rows)
+            self._partners[pairs] = Partners(pairs, self.source.data, self.rows["train"].numpy())
         drawn = self._partners[pairs].draw(index.numpy(), np.random.default_rng(seed))
         return torch.from_numpy(drawn)[self.rank :: self.world]
+
+    def count(self, stream: Stream, batch_size: int, most: int) -> int:
+        """How many different batches a stream has, at most so many; none where it has no rows."""
+        rows = len(self.rows["partly-labelled" if stream == "half-labelled" else stream])
+        return min(most, rows // min(batch_size, rows)) if rows else 0
 
     def release(self) -> None:
         """Give back the pages of mapped arrays: data larger than memory must not stay in it once read."""
@@ -164,8 +187,8 @@ class BatchSource:
                 cache.release(array)
 
     def all_rows(self, batch_size: int) -> Iterator[Tensor]:
-        """Every observation once, in order: the same for every process of a group."""
-        for rows in torch.arange(self.size).split(batch_size):
+        """Every observation that is not held out once, in order: the same for every process of a group."""
+        for rows in torch.from_numpy(self.source.seen_rows).split(batch_size):
             yield as_network_input(_pick(self.x, rows), self.device)
 
     def some_rows(self, most: int, purpose: str) -> Tensor:

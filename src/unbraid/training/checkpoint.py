@@ -24,7 +24,7 @@ class HasOptimizer(Protocol):
 
     names: list[str]
     parameters: list[nn.Parameter]
-    optimizer: torch.optim.Adam
+    optimizer: torch.optim.AdamW
 
 
 class HasAverage(Protocol):

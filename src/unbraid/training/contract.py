@@ -15,7 +15,7 @@ import torch
 from lightning_fabric import Fabric
 from torch import Tensor
 
-from unbraid.core import Decodes, Encodes, HasPrior, LearnsPrior, Method, MethodConfig, Posterior
+from unbraid.core import Decodes, Encodes, HasPrior, LearnsPrior, Method, MethodConfig, Posterior, Terms
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.training import checkpoint
 from unbraid.training.averaging import WeightAverage
@@ -106,9 +106,16 @@ def check_losses(config: MethodConfig, source: TrainingData) -> None:
             require(terms.total.ndim == 0, f"{update.name}: its total must be one number")
             require(terms.total.requires_grad, f"{update.name}: its total must have a gradient")
             values.append(terms.values())
+            require(adds_up(terms), f"{update.name}: its terms with their weights must add up to its total")
         require(all(np.isfinite(list(values[0].values()))), f"{update.name}: its terms must be finite ({values[0]})")
         require(values[0] == values[1], f"{update.name}: its loss must be the same when computed again")
         require(torch.equal(before, batch.x), f"{update.name}: its loss must leave the batch as it was")
+
+
+def adds_up(terms: Terms) -> bool:
+    """Whether the terms with their weights sum to the total, as far as single precision tells; so do none at all."""
+    parts = list(terms.weighted().values())
+    return not parts or abs(sum(parts) - terms.total.item()) <= 1e-5 * (1 + sum(map(abs, parts)))
 
 
 def check_gradients(config: MethodConfig, source: TrainingData) -> None:
@@ -172,7 +179,7 @@ def check_other_device(config: MethodConfig, source: TrainingData) -> None:
     batches = batch_source(source)
     check_device(
         finished(trained(config, source, 1), source),
-        lambda update: batches.batch(update.name, update.stream, update.batch_size, 0),
+        lambda update: batches.batch(update.name, update.stream, update.batch_size, 0, update.pairs),
     )
 
 

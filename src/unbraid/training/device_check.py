@@ -140,8 +140,9 @@ def _loss(method: Method, update: Update, batch: Batch) -> None:
     ]
     _same_device("its total", terms.total)
     torch.autograd.grad(terms.total, chosen, allow_unused=True)
-    for name, part in terms.parts.items():
-        _same_device(f"its part {name}", part() if callable(part) else part)
+    parts = {name: value for name, (_, value) in terms.terms.items()}
+    for name, part in (parts | {name: figure() for name, figure in terms.figures.items()}).items():
+        _same_device(f"its part {name}", part)
 
 
 def _capabilities(method: Method, batch: Batch) -> None:

@@ -11,11 +11,23 @@ from unbraid.training.tracking import follow
 from unbraid.util.files import cannot_write, check_regular, write_text
 
 LOG_POINTS = 200  # lines that a run should have, at least
+WATCHED_POINTS = 50  # lines with losses of held-out rows
 
 
 def log_interval(steps: int) -> int:
     """Steps between two lines of the log."""
     return max(1, min(100, steps // LOG_POINTS))
+
+
+def is_watched(step: int, steps: int) -> bool:
+    """Whether the losses of held-out rows are logged after this step: less often than those of training.
+
+    Example:
+        >>> [step for step in range(1, 11) if is_watched(step, 10)], is_watched(20_000, 20_000)
+        ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], True)
+    """
+    each = log_interval(steps)
+    return step % (each * max(1, steps // (each * WATCHED_POINTS))) == 0
 
 
 class Log:

@@ -23,8 +23,10 @@ from unbraid.errors import InputError, Interrupted
 from unbraid.training import checkpoint
 from unbraid.training.averaging import WeightAverage
 from unbraid.training.batches import BatchSource, TrainingData
-from unbraid.training.log import Log, log_interval
+from unbraid.training.figures import progress_note
+from unbraid.training.log import Log, is_watched, log_interval
 from unbraid.training.machine import Machine, launch
+from unbraid.training.watching import Watched, seed_draws
 from unbraid.util.allocator import keep_freed_memory
 from unbraid.util.progress import Steps
 from unbraid.util.seeds import mix
@@ -44,6 +46,7 @@ class Job:
     seed: int
     key: str  # identifies the job: a checkpoint of another one is never loaded
     folder: Path
+    watched: TrainingData | None = None  # the same of held-out rows, whose losses are logged too
 
 
 class UpdateOptimizer:
@@ -115,6 +118,7 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
         torch.manual_seed(mix(job.seed, "prepare"))
         method.prepare(source.all_rows(PREPARE_BATCH))
     leader = fabric.global_rank == 0
+    watched = Watched(source, job.watched) if job.watched is not None and leader else None
     with (
         Log(job.folder / "log.jsonl", start, write=leader) as log,
         Steps(title or job.config.name, job.steps, start=start, show=show and leader) as bar,
@@ -130,9 +134,11 @@ def _run(fabric: Fabric, job: Job, machine: Machine, show: bool, title: str) -> 
             logged = (step + 1) % log_interval(job.steps) == 0 or step == 0
             figures = training_step(fabric, method, optimizers, source, job.seed, step, figures=logged)
             if figures:
+                if watched is not None and is_watched(step + 1, job.steps):
+                    figures |= watched.figures(fabric, method, step)
                 log.line(step + 1, figures)
                 source.release()
-            bar.advance(step + 1, {name.split("/")[-1]: value for name, value in figures.items()} if figures else None)
+            bar.advance(step + 1, note=progress_note(figures) if figures else None)
             average.update(step)
             if leader and step + 1 in machine.keep:
                 with average.in_place():
@@ -185,14 +191,6 @@ def training_step(
                 check_finite(values, step)
             optimizer.step(fabric, terms)
     return values
-
-
-def seed_draws(seed: int, device: torch.device) -> None:
-    """Seed what a loss draws. On a CPU `torch.manual_seed` would write down a stack trace for every other device."""
-    if device.type == "cpu":
-        torch.default_generator.manual_seed(seed)
-    else:
-        torch.manual_seed(seed)
 
 
 def build(job: Job, device: torch.device) -> Method:

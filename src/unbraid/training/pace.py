@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import median
 
 import torch
 
@@ -14,7 +13,7 @@ from unbraid.training.machine import Machine
 from unbraid.training.precision import AUTO, faster, step_seconds, trial
 
 WARM_UP = 2  # steps that are not counted: the first ones choose kernels and ask for memory
-LEAST, MOST = 3, 300  # steps that are
+LEAST, MOST = 3, 2000  # steps that are
 Clock = Callable[[], float]
 
 
@@ -29,7 +28,8 @@ class Pace:
 def measure(job: Job, machine: Machine, most_seconds: float, clock: Clock = time.perf_counter) -> Pace:
     """Measure the steps of a job for some seconds, in the precision that it would be trained in.
 
-    The middle of the times counts, not the least: what else the machine does is going to take its part of every step.
+    The mean of the times counts, not the least or the middle one: a machine that has other things to do leaves most
+    steps alone and keeps a few waiting for long, and it is going to go on like that.
 
     Args:
         job: what is to be trained; its folder is not touched.
@@ -42,11 +42,11 @@ def measure(job: Job, machine: Machine, most_seconds: float, clock: Clock = time
     """
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
         precision = faster(step_seconds(job, machine)) if machine.precision == AUTO else machine.precision
-        return Pace(typical_seconds(trial(job, machine, precision), most_seconds, clock), precision)
+        return Pace(mean_seconds(trial(job, machine, precision), most_seconds, clock), precision)
 
 
-def typical_seconds(step: Callable[[], None], most_seconds: float, clock: Clock) -> float:
-    """The median time of a step.
+def mean_seconds(step: Callable[[], None], most_seconds: float, clock: Clock) -> float:
+    """The mean time of a step.
 
     Args:
         step: takes one.
@@ -55,9 +55,10 @@ def typical_seconds(step: Callable[[], None], most_seconds: float, clock: Clock)
     """
     for _ in range(WARM_UP):
         step()
-    times: list[float] = []
-    while len(times) < LEAST or (len(times) < MOST and sum(times) < most_seconds):
-        began = clock()
+    count, began = 0, clock()
+    while True:
         step()
-        times.append(clock() - began)
-    return round(median(times), 6)
+        count += 1
+        taken = clock() - began
+        if count >= MOST or (count >= LEAST and taken >= most_seconds):
+            return round(taken / count, 6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from unbraid.errors import InputError
 from unbraid.util.files import read_json
@@ -17,9 +18,14 @@ def read_names(folder: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     names = read_json(path)
-    if not isinstance(names, dict) or not all(isinstance(value, str) for value in names.values()):
-        raise InputError(f'{str(path)!r} must be an object of names, as in {{"z3": "hue"}}; correct or delete it.')
+    check_names(names, repr(str(path)))
     return {key: value.strip() for key, value in names.items() if value.strip()}
+
+
+def check_names(names: Any, what: str) -> None:
+    """Refuse what is no object of names; `what` says where it stands."""
+    if not isinstance(names, dict) or not all(isinstance(value, str) for value in names.values()):
+        raise InputError(f'{what} must be an object of names, as in {{"z3": "hue"}}; correct or delete it.')
 
 
 def named_columns(columns: Sequence[str], names: dict[str, str], stage: int = 1) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -40,13 +39,11 @@ class Steps:
             self.task = self.bar.add_task(self.title, total=self.total, completed=self.start, rate="", figures="")
         return self
 
-    def advance(self, step: int, figures: Mapping[str, float] | None = None, *, note: str | None = None) -> None:
-        """`step` steps are done; figures, where there are new ones, or a note are shown beside the bar."""
+    def advance(self, step: int, *, note: str | None = None) -> None:
+        """`step` steps are done; a note, where there is a new one, is shown beside the bar."""
         self.step = step
         if note is not None:
             self.figures = note
-        if figures is not None:
-            self.figures = "  ".join(f"{name} {value:.4g}" for name, value in figures.items())
         now = time.monotonic()
         if not self.show or now - self.last < (SECONDS_BETWEEN_REFRESHES if self.bar else SECONDS_BETWEEN_LINES):
             return

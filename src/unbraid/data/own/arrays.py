@@ -14,6 +14,7 @@ from unbraid.data.counts import Kind, is_counts
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.blocks import check_finite, row_blocks
 from unbraid.data.own.columns import factor_table
+from unbraid.data.own.image_choices import array_ends, dark_note, stretch_note, wanted_ends
 from unbraid.data.own.signals import as_signals, signal_layout
 from unbraid.data.own.vectors import as_vectors, with_logarithms
 from unbraid.data.preprocessing import Preprocessing
@@ -36,6 +37,7 @@ def from_arrays(
     value_names: Sequence[str] | None = None,
     kind: Kind = "auto",
     log1p: str | Sequence[int] = (),
+    stretch: str | Sequence[float] = "auto",
 ) -> FactorData:
     """A data set from arrays or torch tensors.
 
@@ -55,6 +57,7 @@ def from_arrays(
         value_names: of a vector's values, for messages.
         kind: of vectors: counts, which are kept as they are, or values; auto looks at them.
         log1p: "all", or the places of those values of a vector of which log(1 + value) is taken first.
+        stretch: of whole numbers beyond 255, what becomes black and white; "auto" takes where 99.9 % of them lie.
 
     Returns:
         The data set, with images as bytes [n, h, w, c] and vectors as float32.
@@ -65,7 +68,7 @@ def from_arrays(
     """
     x = as_numbers(observations)
     record = dict(arguments) if arguments is not None else None
-    how = Preprocessing()
+    how, notes = Preprocessing(), list[str]()
     channels = signal_layout(x, layout, value_range)
     if channels is not None:
         every = True if standardize is None else standardize
@@ -88,14 +91,17 @@ def from_arrays(
         how = replace(how, log1p=logs, counts=counted)
         seen = vectors
     else:
-        seen = as_images(x, name, layout, value_range, pack_as)
-        if value_range is None and x.dtype == np.uint8 and not np.may_share_memory(x, seen):
+        ends = wanted_ends(stretch)
+        if ends is None and value_range is None and (ends := array_ends(x)) is not None:
+            notes.append(stretch_note("the images have more than 8 bits", ends))
+        seen = as_images(x, name, layout, ends or value_range, pack_as, clip=ends is not None)
+        notes += dark_note(seen) if value_range is None and ends is None else []
+        if value_range is None and ends is None and x.dtype == np.uint8 and not np.may_share_memory(x, seen):
             value_range = (0.0, 1.0)  # bytes that were zeros and ones
-        how = Preprocessing(
-            layout=layout, value_range=None if value_range is None else (value_range[0], value_range[1])
-        )
+        stated = None if value_range is None else (value_range[0], value_range[1])
+        how = Preprocessing(layout=layout, value_range=stated, stretch=ends)
     table, info = factor_table(columns_of(factors, names), len(seen), kinds)
-    return FactorData(name, seen, table, info, arguments=record, preprocessing=how)
+    return FactorData(name, seen, table, info, arguments=record, preprocessing=how, notes=tuple(notes))
 
 
 def signal_preprocessing(
@@ -199,6 +205,8 @@ def as_images(
     layout: str | None = None,
     value_range: tuple[float, float] | None = None,
     pack_as: str | None = None,
+    *,
+    clip: bool = False,
 ) -> NDArray[np.uint8]:
     """Images as bytes [n, h, w, c].
 
@@ -208,6 +216,7 @@ def as_images(
         layout: "nhwc" or "nchw", where the shape does not tell.
         value_range: what black and white are; by default 0 and 1 if all values lie there, else 0 and 255.
         pack_as: a file of the cache for images that must be converted and are too large for memory.
+        clip: whether values may lie beyond the range.
 
     Returns:
         The images; those of zeros and ones become 0 and 255, large files of bytes when they are read.
@@ -239,13 +248,13 @@ def as_images(
                 "or layout='nct' if they are signals [n, channel, time]."
             )
     black, white = (float(value) for value in value_range)
-    if low < black or high > white:
+    if not clip and (low < black or high > white):
         raise InputError(f"{name}: values from {low:g} to {high:g} leave the stated range {black:g} to {white:g}.")
 
     def converted() -> Iterator[NDArray[np.uint8]]:
         for _, block in row_blocks(x):
             scaled = (block.astype(np.float32) - np.float32(black)) * np.float32(255 / (white - black))
-            yield np.rint(scaled, out=scaled).astype(np.uint8)
+            yield np.clip(np.rint(scaled, out=scaled), 0, 255).astype(np.uint8)
 
     if pack_as is not None and x.size > cache.IN_MEMORY_LIMIT:
         return cache.cached_array(pack_as, x.shape, np.uint8, converted, f"packing {len(x):,} images")

@@ -103,6 +103,8 @@ def looks_like_data(rows: Rows) -> bool:
     """
     first, rest = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     numbers = [field for field in first if is_number(field)]
+    if len(rows) == 1:
+        return len(numbers) == len(first)
     if not numbers or counts_up(numbers):
         return False
     repeated = False
@@ -113,7 +115,7 @@ def looks_like_data(rows: Rows) -> bool:
         if below and all(map(is_number, below)):
             return False
         repeated |= field in below
-    return repeated or 2 * len(numbers) >= len(first)
+    return repeated or 2 * len(numbers) > len(first)
 
 
 def is_number(text: str) -> bool:
@@ -137,6 +139,8 @@ def with_points(columns: dict[str, list[Any]], notes: list[str], delimiter: str)
     """Numbers with decimal points, whatever the file has; said where something was changed."""
     changed = {}
     for name, values in columns.items():
+        if "," not in "".join(values):
+            continue
         present = [value.strip() for value in values if value.strip().lower() not in MISSING]
         with_comma = [value for value in present if "," in value]
         if not with_comma or not all(map(is_number_with_commas, present)):

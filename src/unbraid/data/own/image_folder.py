@@ -12,18 +12,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps, UnidentifiedImageError
 
 from unbraid.data import cache
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.columns import factor_table
+from unbraid.data.own.image_choices import Choices, choose, wanted_ends
+from unbraid.data.own.pixels import decode
 from unbraid.data.own.tables import join_labels
 from unbraid.data.preprocessing import Preprocessing
 from unbraid.errors import InputError
 from unbraid.util.files import part_file
+from unbraid.util.schema import from_json, to_json
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm", ".pbm"}
-DEEP = {"I;16", "I;16B", "I;16L", "I;16N", "I"}
 
 
 def load_folder(
@@ -33,6 +34,8 @@ def load_folder(
     crop: str = "centre",
     channels: int | None = None,
     depth: int = 8,
+    stretch: str | Sequence[float] = "auto",
+    background: str = "white",
     labels: str | Path | None = None,
     extra_labels: str = "refuse",
     kinds: Mapping[str, str] | None = None,
@@ -44,8 +47,11 @@ def load_folder(
         resize: a side, or height and width, to which images of any size are brought by Pillow's antialiased bilinear
             filter.
         crop: what becomes of other proportions: "centre" cuts off evenly what sticks out, "none" stretches.
-        channels: 1 for grey, 3 for colour; as they are by default. Transparent parts become white.
-        depth: 16 admits 16-bit images and rescales them to 8 bits.
+        channels: 1 for grey, 3 for colour; as they are by default, and coloured if some are.
+        depth: 16 takes the whole range of 16-bit images, from 0 to 65535.
+        stretch: what becomes black and white of images with more than 8 bits, as low and high; "auto" takes where
+            99.9 % of their values lie.
+        background: what transparent parts become, "white" or "black".
         labels: a CSV or Parquet table that is joined by file name.
         extra_labels: "ignore" admits labels of images that are not there.
         kinds: of factors by name, as in `from_arrays`.
@@ -61,6 +67,8 @@ def load_folder(
         raise InputError(f"channels={channels!r} is not possible; choose 1 for grey or 3 for colour.")
     if depth not in (8, 16):
         raise InputError(f"depth={depth!r} is not possible; choose 8 or 16 bits.")
+    if background not in ("white", "black"):
+        raise InputError(f"background={background!r} is unknown; choose 'white' or 'black'.")
     if extra_labels not in ("refuse", "ignore"):
         raise InputError(f"extra_labels={extra_labels!r} is unknown; choose 'refuse' or 'ignore'.")
     columns: dict[str, Any] = folder_classes(path, files)
@@ -68,10 +76,19 @@ def load_folder(
         names = [file.relative_to(path).as_posix() for file in files]
         columns |= join_labels(Path(labels), names, refuse_extra=extra_labels == "refuse")
     table, info = factor_table(columns, len(files), kinds)
-    images, content = pack_images(path, files, size, crop, channels, depth)
+    ends = wanted_ends(stretch)
+    asked = Preprocessing(resize=size, crop=crop, channels=channels, depth=depth, stretch=ends, background=background)
+    images, content, chosen = pack_images(path, files, asked)
     digest = hashlib.blake2b(content.encode() + table.tobytes() + repr(info).encode(), digest_size=16)
-    how = Preprocessing(resize=size, crop=crop, channels=channels, depth=depth)
-    return FactorData(str(path), images, table, info, known_fingerprint=digest.hexdigest(), preprocessing=how)
+    return FactorData(
+        str(path),
+        images,
+        table,
+        info,
+        known_fingerprint=digest.hexdigest(),
+        preprocessing=chosen.how,
+        notes=chosen.notes,
+    )
 
 
 def image_files(path: Path) -> list[Path]:
@@ -129,13 +146,15 @@ def folder_classes(path: Path, files: list[Path]) -> dict[str, list[str | None]]
     return {"class": [None if folder == "." else folder for folder in folders]}
 
 
-def pack_images(
-    path: Path, files: list[Path], size: tuple[int, int] | None, crop: str, channels: int | None, depth: int
-) -> tuple[NDArray[np.uint8], str]:
-    """The decoded images and a digest of their content, from the cache where the files are unchanged."""
-    first = decode(files[0], size, crop, channels, depth)
+def pack_images(path: Path, files: list[Path], asked: Preprocessing) -> tuple[NDArray[np.uint8], str, Choices]:
+    """The decoded images, a digest of their content, and what was chosen; from the cache where files are unchanged."""
     stats = [(file.relative_to(path).as_posix(), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-    key = hashlib.blake2b(repr((stats, size, crop, first.shape[2], depth)).encode(), digest_size=8).hexdigest()
+    key = hashlib.blake2b(repr((stats, asked)).encode(), digest_size=8).hexdigest()
+    stem = f"packed/{path.resolve().name}-{key}"
+    note = cache.folder() / f"{stem}.json"
+    kept = read_note(note)
+    chosen = choose(files, asked) if kept is None else kept[1]
+    first = decode(files[0], chosen.how)
     content: list[str] = []
 
     def blocks() -> Iterator[NDArray[np.uint8]]:
@@ -143,7 +162,7 @@ def pack_images(
         with ThreadPoolExecutor(min(cache.cores(), 8)) as pool:
             for start in range(0, len(files), 256):
                 batch = files[start : start + 256]
-                decoded = list(pool.map(lambda file: decode(file, size, crop, channels, depth), batch))
+                decoded = list(pool.map(lambda file: decode(file, chosen.how), batch))
                 for file, image in zip(batch, decoded, strict=True):
                     check_same_shape(files[0], first, file, image)
                 block = np.stack(decoded)
@@ -151,27 +170,36 @@ def pack_images(
                 yield block
         content.append(digest.hexdigest())
 
-    stem = f"packed/{path.resolve().name}-{key}"
-    images = cache.cached_array(
-        f"{stem}.npy", (len(files), *first.shape), np.uint8, blocks, f"packing {len(files):,} images"
-    )
-    return images, content_digest(images, cache.folder() / f"{stem}.json", content[-1] if content else None)
+    label = f"packing {len(files):,} images"
+    images = cache.cached_array(f"{stem}.npy", (len(files), *first.shape), np.uint8, blocks, label)
+    if content or kept is None:
+        known = content[-1] if content else digest_of(images)
+        write_note(note, known, chosen)
+        return images, known, chosen
+    return images, kept[0], chosen
 
 
-def content_digest(images: NDArray[np.uint8], note: Path, known: str | None) -> str:
-    """The digest of packed images, kept in a note beside them."""
-    if known is None:
-        try:
-            return str(json.loads(note.read_text())["content"])
-        except (OSError, ValueError, KeyError):
-            digest = hashlib.sha256()
-            for start in range(0, len(images), 256):
-                digest.update(np.ascontiguousarray(images[start : start + 256]).data)
-            known = digest.hexdigest()
-    # The folder may not be writable: then the array is in memory only, and that was said.
+def read_note(note: Path) -> tuple[str, Choices] | None:
+    """The digest of packed images and what was chosen for them; None if the note is not there or damaged."""
+    try:
+        known = json.loads(note.read_text())
+        return str(known["content"]), Choices(from_json(Preprocessing, known["how"]), tuple(known["notes"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_note(note: Path, content: str, chosen: Choices) -> None:
+    """Keep the digest beside the packed images; the folder may not be writable, and then that was said."""
     with contextlib.suppress(OSError), part_file(note) as partial:
-        partial.write_text(json.dumps({"content": known}))
-    return known
+        partial.write_text(json.dumps({"content": content, "how": to_json(chosen.how), "notes": list(chosen.notes)}))
+
+
+def digest_of(images: NDArray[np.uint8]) -> str:
+    """The digest of packed images."""
+    digest = hashlib.sha256()
+    for start in range(0, len(images), 256):
+        digest.update(np.ascontiguousarray(images[start : start + 256]).data)
+    return digest.hexdigest()
 
 
 def check_same_shape(first: Path, reference: NDArray[Any], file: Path, image: NDArray[Any]) -> None:
@@ -196,63 +224,3 @@ def check_same_shape(first: Path, reference: NDArray[Any], file: Path, image: ND
         f"{str(first)!r} is {kind[reference.shape[2]]} and {str(file)!r} is {kind[image.shape[2]]}; "
         "pass channels=1 or channels=3 (--data.channels 3) to make them alike."
     )
-
-
-def decode(file: Path, size: tuple[int, int] | None, crop: str, channels: int | None, depth: int) -> NDArray[np.uint8]:
-    """One image file as bytes [h, w, c]."""
-    try:
-        if file.stat().st_size == 0:
-            raise InputError(f"{str(file)!r} is empty (0 bytes); remove it or copy it again.")
-        with Image.open(file) as opened:
-            if size is not None:
-                opened.draft(None, (2 * max(size), 2 * max(size)))  # JPEG: decode no larger than needed
-            return as_pixels(opened, str(file), size, crop, channels, depth)
-    except PermissionError as error:
-        raise InputError(f"no permission to read {str(file)!r}; change its permissions.") from error
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{str(file)!r} cannot be read as an image; remove it or copy it again.") from error
-
-
-def as_pixels(
-    opened: Image.Image, name: str, size: tuple[int, int] | None, crop: str, channels: int | None, depth: int
-) -> NDArray[np.uint8]:
-    """One picture as bytes [h, w, c]; `name` is for messages."""
-    if opened.mode == "F":
-        raise InputError(f"{name!r} holds floating-point values; convert the images to an .npy array.")
-    if opened.mode in DEEP and depth != 16:
-        raise InputError(
-            f"{name!r} is 16-bit; images must be 8-bit. Convert it, or pass depth=16 (--data.depth 16) to rescale."
-        )
-    picture = to_grey_or_rgb(opened)
-    if channels is not None:
-        picture = picture.convert("L" if channels == 1 else "RGB")
-    if size is not None and picture.size != (size[1], size[0]):
-        picture = resize_picture(picture, size, crop)
-    pixels: NDArray[np.uint8] = np.asarray(picture, np.uint8)
-    return pixels.reshape(*pixels.shape[:2], -1)
-
-
-def to_grey_or_rgb(opened: Image.Image) -> Image.Image:
-    """The picture turned as the camera was held, in 8-bit grey or RGB, transparent parts on white."""
-    picture = ImageOps.exif_transpose(opened)
-    if picture.mode in DEEP:
-        return Image.fromarray(np.clip(np.asarray(picture, np.float64) / 257, 0, 255).round().astype(np.uint8))
-    grey = picture.mode in ("1", "L", "LA", "La")
-    if picture.mode in ("LA", "La", "RGBA", "RGBa", "PA") or "transparency" in picture.info:
-        coloured = picture.convert("RGBA")
-        white = Image.new("RGBA", coloured.size, "white")
-        picture = Image.alpha_composite(white, coloured)
-    return picture.convert("L" if grey else "RGB")
-
-
-def resize_picture(picture: Image.Image, size: tuple[int, int], crop: str) -> Image.Image:
-    """The picture at (height, width) by the antialiased bilinear filter."""
-    height, width = size
-    box = (0.0, 0.0, float(picture.width), float(picture.height))
-    if crop == "centre":
-        scale = min(picture.width / width, picture.height / height)
-        left, top = (picture.width - width * scale) / 2, (picture.height - height * scale) / 2
-        box = (left, top, left + width * scale, top + height * scale)
-    return picture.resize((width, height), Image.Resampling.BILINEAR, box=box)

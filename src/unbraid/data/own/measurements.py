@@ -21,6 +21,7 @@ from unbraid.util.lists import name_list
 from unbraid.util.units import column_places, value_names
 
 MOST_VALUES = 100  # of a category column that is asked for by name
+DROP_OR_FILL = "pass missing='drop' to leave them out or missing='mean' to fill them (--data.missing drop)."
 Floats = NDArray[np.float64]
 Categories = dict[str, list[str]]
 
@@ -64,7 +65,7 @@ def load_table(
     if missing not in ("refuse", "drop", "mean"):
         raise InputError(f"missing={missing!r} is unknown; choose 'refuse', 'drop' or 'mean' (--data.missing drop).")
     sheet = read_sheet(path, header)
-    table, notes = sheet.columns, list(sheet.notes)
+    table, notes = {name: read_once(values) for name, values in sheet.columns.items()}, list(sheet.notes)
     labels, without, logs = name_list(factors), name_list(exclude), name_list(log1p)
     asked = None if columns is None else name_list(columns)
     for name in [*labels, *without, *(asked or []), *(logs if logs != ["all"] else [])]:
@@ -87,14 +88,15 @@ def load_table(
     rows = np.arange(len(values))
     if missing == "drop":
         rows = np.flatnonzero(~np.isnan(values).any(1))
-        notes += [f"{len(values) - len(rows):,} rows with gaps are left out"] if len(rows) < len(values) else []
+        gone = len(values) - len(rows)
+        notes += [f"{gone:,} row{'s' * (gone > 1)} with gaps {'are' if gone > 1 else 'is'} left out"] if gone else []
     fill = column_means(values) if missing == "mean" else ()
-    values = filled(path, values[rows], value_names(chosen, known), fill)
+    values = filled(path, values[rows], column_places(chosen, known), fill)
     plain = not known and not logs
     are_counts = plain and is_counts(values, str(path), kind, standardize)
     data = from_arrays(
         values,
-        {name: [table[name][row] for row in rows] for name in labels},
+        {name: [sheet.columns[name][row] for row in rows] for name in labels},
         kinds=kinds,
         name=str(path),
         standardize=False if are_counts else standardize,
@@ -106,6 +108,12 @@ def load_table(
     how = replace(data.preprocessing, columns=tuple(chosen), categories=known, fill=tuple(fill))
     record = {"columns": chosen} | ({"factors": labels} if labels else {}) | ({"categories": known} if known else {})
     return replace(data, preprocessing=how, arguments=dict(data.arguments or {}) | record, notes=tuple(notes))
+
+
+def read_once(values: Sequence[Any]) -> Sequence[Any]:
+    """A column of numbers as an array, so that its text is read once; others as they are."""
+    numbers: Any = as_numbers_or_none(values)[0]
+    return values if numbers is None else numbers
 
 
 def is_category(values: Sequence[Any]) -> bool:
@@ -199,7 +207,9 @@ def column_means(values: Floats) -> tuple[float, ...]:
     return tuple((sums / np.maximum(there.sum(0), 1)).tolist())
 
 
-def filled(path: Path, values: Floats, names: Sequence[str], fill: Sequence[float]) -> Floats:
+def filled(
+    path: Path, values: Floats, places: Mapping[str, slice], fill: Sequence[float], remedy: str = DROP_OR_FILL
+) -> Floats:
     """Values with gaps filled; without anything to fill them with, a gap is an error that names its place."""
     gaps = np.isnan(values)
     if not gaps.any():
@@ -207,10 +217,10 @@ def filled(path: Path, values: Floats, names: Sequence[str], fill: Sequence[floa
     if len(fill):
         return np.where(gaps, np.asarray(fill), values)
     row, column = (int(index) for index in np.argwhere(gaps)[0])
-    name = names[column].partition("=")[0] if names[column] not in names[:column] else names[column]
+    name = next(name for name, place in places.items() if place.start <= column < place.stop)
     raise InputError(
         f"{str(path)!r}: column {name!r} has no value in row {row + 1}, {counted(int(gaps.any(1).sum()))} gaps; "
-        "pass missing='drop' to leave them out or missing='mean' to fill them (--data.missing drop)."
+        + remedy
     )
 
 

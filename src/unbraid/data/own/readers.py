@@ -15,15 +15,19 @@ from unbraid.data.arguments import check_arguments
 from unbraid.data.factor_data import FactorData
 from unbraid.data.optional import need
 from unbraid.data.own.arrays import from_arrays
-from unbraid.data.own.image_folder import check_same_shape, load_folder, resize_picture, to_grey_or_rgb, wanted_size
+from unbraid.data.own.image_folder import check_same_shape, load_folder, wanted_size
 from unbraid.data.own.measurements import load_table
+from unbraid.data.own.pixels import resize_picture, to_grey_or_rgb
+from unbraid.data.own.siblings import label_file, labels_beside, labels_hint, named_factors, unused_note
 from unbraid.data.own.sparse_files import load_h5ad, sparse_rows
 from unbraid.errors import InputError, unknown
 from unbraid.util.arrays import check_archive, open_array
 from unbraid.util.files import check_regular
+from unbraid.util.lists import name_list
 
 ARRAY_NAMES = ("observations", "images", "imgs", "image", "x", "data", "traces", "signals", "arr_0")
 FACTOR_NAMES = ("factors", "latents_classes", "labels", "targets", "y")
+SMALL = 1 << 24  # bytes of an array whose shape is looked at
 READABLE = "a folder of images, .npy, .npz, .h5/.hdf5, .h5ad, .csv or .parquet"
 
 
@@ -53,7 +57,7 @@ def load_path(path: Path, /, **arguments: Any) -> FactorData:
     # Whole paths, so that the call can be repeated from another folder.
     record = {key: str(value) if isinstance(value, Path) else value for key, value in arguments.items()}
     if "labels" in record:
-        record["labels"] = str(Path(record["labels"]).resolve())
+        record["labels"] = str(label_file(path, record["labels"]).resolve())
     record |= dict(data.arguments or {})
     return replace(data, name=str(path.resolve()), arguments=record)
 
@@ -83,8 +87,8 @@ def loaders_of(suffix: str) -> tuple[Callable[..., FactorData], ...]:
     return known.get(suffix, ())
 
 
-def load_npy(path: Path, **options: Any) -> FactorData:
-    """One array; bytes stay on disk, memory-mapped."""
+def load_npy(path: Path, *, labels: str | Path | None = None, **options: Any) -> FactorData:
+    """One array, bytes stay on disk, memory-mapped; its labels may lie beside it in an .npy or a table."""
     try:
         array = open_array(path).view(np.ndarray)
     except PermissionError as error:
@@ -95,11 +99,15 @@ def load_npy(path: Path, **options: Any) -> FactorData:
                 f"{str(path)!r} holds Python objects, which are never loaded; save plain numbers."
             ) from error
         raise InputError(f"{str(path)!r} is not a readable .npy file (truncated?); copy it again.") from error
-    packed = pack_name(path, options.get("layout"), options.get("value_range"))
-    return from_arrays(array, name=str(path), arguments={}, pack_as=packed, **options)
+    packed = pack_name(path, options.get("layout"), options.get("value_range"), options.get("stretch"))
+    table = None if labels is None else labels_beside(path, labels, len(array))
+    data = from_arrays(array, table, name=str(path), arguments={}, pack_as=packed, **options)
+    return replace(data, notes=(*data.notes, *(labels_hint(path) if labels is None else ())))
 
 
-def load_npz(path: Path, *, array: str | None = None, factors: str | None = None, **options: Any) -> FactorData:
+def load_npz(
+    path: Path, *, array: str | None = None, factors: Sequence[str] | None = None, **options: Any
+) -> FactorData:
     """Observations, and factors if there are any, from an archive of arrays."""
     try:
         check_archive(path)
@@ -108,11 +116,13 @@ def load_npz(path: Path, *, array: str | None = None, factors: str | None = None
             if (matrix := sparse_rows(path, names)) is not None:
                 return from_arrays(matrix, name=str(path), arguments={}, **options)
             key = choose_array(path, names, array, ARRAY_NAMES, alone=True)
-            factor_key = choose_array(path, [n for n in names if n != key], factors, FACTOR_NAMES, alone=False)
             observations = archive[key]
-            table = archive[factor_key] if factor_key else None
-            if table is not None and "factor_names" in names and "names" not in options:
+            wanted = factor_arrays(path, names, key, factors)
+            table = named_factors(path, {name: archive[name] for name in wanted}, wanted, len(observations), factors)
+            if isinstance(table, np.ndarray) and "factor_names" in names and "names" not in options:
                 options["names"] = [str(name) for name in archive["factor_names"]]
+            small = [name for name in names if archive.zip.getinfo(f"{name}.npy").file_size < SMALL]
+            shapes = {name: archive[name].shape for name in small}
     except PermissionError as error:
         raise InputError(f"no permission to read {str(path)!r}; change its permissions.") from error
     except Exception as error:  # broken bytes make a decoder raise anything
@@ -123,10 +133,22 @@ def load_npz(path: Path, *, array: str | None = None, factors: str | None = None
                 f"{str(path)!r} holds Python objects, which are never loaded; save plain numbers."
             ) from error
         raise InputError(f"{str(path)!r} is not a readable .npz file (truncated?); copy it again.") from error
-    return from_arrays(observations, table, name=str(path), arguments={}, **options)
+    data = from_arrays(observations, table, name=str(path), arguments={}, **options)
+    return replace(data, notes=(*data.notes, *unused_note(shapes, [key, *wanted], len(data))))
 
 
-def load_hdf5(path: Path, *, array: str | None = None, factors: str | None = None, **options: Any) -> FactorData:
+def factor_arrays(path: Path, names: Sequence[str], key: str, factors: str | Sequence[str] | None) -> list[str]:
+    """The arrays that are labels: those that were asked for, or one with a usual name."""
+    others = [name for name in names if name != key]
+    if factors is None:
+        found = choose_array(path, others, None, FACTOR_NAMES, alone=False)
+        return [found] if found else []
+    return [choose_array(path, others, name, (), alone=False) for name in name_list(factors)]
+
+
+def load_hdf5(
+    path: Path, *, array: str | None = None, factors: Sequence[str] | None = None, **options: Any
+) -> FactorData:
     """Observations, and factors if there are any, from the data sets of an HDF5 file."""
     h5py = need("h5py", path)
     try:
@@ -134,15 +156,17 @@ def load_hdf5(path: Path, *, array: str | None = None, factors: str | None = Non
             names: list[str] = []
             file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
             key = choose_array(path, names, array, ARRAY_NAMES, alone=True)
-            factor_key = choose_array(path, [n for n in names if n != key], factors, FACTOR_NAMES, alone=False)
-            table = file[factor_key][()] if factor_key else None
+            wanted, rows = factor_arrays(path, names, key, factors), len(file[key])
+            table = named_factors(path, {name: file[name][()] for name in wanted}, wanted, rows, factors)
+            unused = unused_note({name: file[name].shape for name in names}, [key, *wanted], rows)
             observations = hdf5_rows(path, file[key], key)
             packed = pack_name(path, key, "bytes", options.get("layout"), options.get("value_range"))
     except PermissionError as error:
         raise InputError(f"no permission to read {str(path)!r}; change its permissions.") from error
     except OSError as error:
         raise InputError(f"{str(path)!r} is not a readable HDF5 file (truncated?); copy it again.") from error
-    return from_arrays(observations, table, name=str(path), arguments={}, pack_as=packed, **options)
+    data = from_arrays(observations, table, name=str(path), arguments={}, pack_as=packed, **options)
+    return replace(data, notes=(*data.notes, *unused))
 
 
 def hdf5_rows(path: Path, source: Any, key: str) -> Any:

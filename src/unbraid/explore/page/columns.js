@@ -25,8 +25,12 @@ export function likeliest(values, { first, categories }, data) {
 
 export function inUnits(values, column, data) {
   if (column.categories.length) return column.categories[likeliest(values, column, data)];
-  const own = rawValue(values[column.first], column.first, data);
-  return own.toLocaleString("en", { maximumSignificantDigits: 3 }).replace("-", "−");
+  const i = column.first, own = rawValue(values[i], i, data);
+  // Two significant digits of how far the column usually varies: what is finer nobody can compare.
+  const step = data.scale ? data.scale[i] * (data.log1p?.includes(i) ? 1 + Math.max(own, 0) : 1) : 0;
+  const digits = Math.max(0, 1 - Math.floor(Math.log10(step)));
+  const form = digits <= 6 ? { minimumFractionDigits: digits, maximumFractionDigits: digits } : { maximumSignificantDigits: 3 };
+  return own.toLocaleString("en", form).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
 }
 
 // A row of text, found by the columns' names, as the model takes it.

@@ -14,10 +14,11 @@ export function drawImage(canvas, values, [channels, height, width]) {
   canvas.getContext("2d").putImageData(image, 0, 0);
 }
 
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+export const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 export function seriesColours(count) {
-  return count === 3 ? [colour("--faint"), colour("--soft"), colour("--accent")] : [colour("--faint"), colour("--accent")];
+  const between = Array.from({ length: count - 2 }, () => colour("--soft"));
+  return [colour("--faint"), ...between, colour("--accent")];
 }
 
 export const showsBars = (data) => Boolean(data.values) || data.shape[0] <= 12;
@@ -122,11 +123,21 @@ function margins(context, columns, width, share = 0.4, right = 80) {
 }
 
 const RAMP = ["#2f6fbf", "#8468b2", "#cd5870", "#e08e2b"]; // from a code's lowest value to its highest
-export const ROW = 24;
+const ROW = 24, MOST = 16;
+
+// All columns in their order; of many those that change most.
+function mostMoved(columns, made, { low, high }) {
+  if (columns.length <= MOST) return columns;
+  const change = ({ first, categories }) => Math.max(...Array.from({ length: categories.length || 1 }, (_, k) => {
+    const values = made.map((vector) => vector[first + k]);
+    return (Math.max(...values) - Math.min(...values)) / (high[first + k] - low[first + k] || 1);
+  }));
+  return columns.map((column) => [change(column), column]).sort(([a], [b]) => b - a).slice(0, MOST).map(([, column]) => column);
+}
 
 // What happens to every column of a table along a code: a dot for each step, and from where to where it goes.
 export function drawMoved(canvas, made, { data, observations }, width) {
-  const columns = tableColumns(data), context = sized(canvas, width, columns.length * ROW);
+  const columns = mostMoved(tableColumns(data), made, observations), context = sized(canvas, width, columns.length * ROW);
   context.font = `13px ${getComputedStyle(document.body).fontFamily}`;
   const [left, right] = margins(context, columns, width, 0.32, 150), span = width - left - right - 24;
   const shade = (k) => RAMP[Math.round((k / Math.max(1, made.length - 1)) * (RAMP.length - 1))];

@@ -9,15 +9,12 @@ import { buildPad } from "./pad.js";
 import { buildMap } from "./map.js";
 import { buildStrip } from "./strip.js";
 import { buildOwn } from "./own.js";
+import { fromText } from "./bytes.js";
 
 const source = document.documentElement.outerHTML; // before anything is added: what «Save page» saves
-const read = (id) => JSON.parse(byId(id).textContent);
 
-async function unpack() {
-  const packed = Uint8Array.from(atob(byId("block-data").textContent), (c) => c.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).arrayBuffer();
-}
+const unpack = (id) => new Response(new Blob([fromText(byId(id).textContent.trim())]).stream()
+  .pipeThrough(new DecompressionStream("deflate")));
 
 function startWorker() {
   const code = new Blob([byId("worker-source").textContent], { type: "text/javascript" });
@@ -37,14 +34,16 @@ function startWorker() {
 }
 
 // The values of the observations that the page brings along: read off a sheet of pictures, or out of the block.
+// Null where the page has none.
 async function observationValues({ data, observations }, block) {
+  if (observations.absent) return () => null;
   if (data.kind !== "image") {
     const n = data.shape[0];
     return (k) => new Float32Array(block, observations.x + 4 * n * k, n);
   }
-  const sheet = element("img", { src: observations.sprites.address, alt: "" });
-  await sheet.decode();
-  const [channels, height, width] = data.shape, across = observations.sprites.across;
+  const { across, type, at, bytes } = observations.sprites;
+  const sheet = await createImageBitmap(new Blob([new Uint8Array(block, at, bytes)], { type }));
+  const [channels, height, width] = data.shape;
   const canvas = element("canvas");
   canvas.width = width;
   canvas.height = height;
@@ -124,9 +123,13 @@ function keepShowing(state, ask, show) {
     again = busy;
     if (busy) return;
     busy = true;
-    const { outputs, milliseconds } = await ask("decode", { codes: state.codes });
-    show(outputs);
-    document.body.dataset.milliseconds = milliseconds.toFixed(1);
+    try {
+      const { outputs, milliseconds } = await ask("decode", { codes: state.codes });
+      show(outputs);
+      document.body.dataset.milliseconds = milliseconds.toFixed(1);
+    } catch (error) {
+      say(`The picture could not be made: ${error.message}`, 0);
+    }
     busy = false;
     if (again) await turn();
     else document.body.dataset.shown = String(1 + Number(document.body.dataset.shown || 0));
@@ -135,7 +138,7 @@ function keepShowing(state, ask, show) {
   return turn();
 }
 
-function buildKeeping(state) {
+function buildKeeping(state, ask) {
   let wait = 0;
   const keep = () => { // as a link of its own, so that reloading changes nothing
     clearTimeout(wait);
@@ -153,10 +156,16 @@ function buildKeeping(state) {
       say("This browser keeps pages from copying: take the address from its address bar.");
     }
   });
-  byId("save-names").addEventListener("click", () => {
+  byId("save-names").addEventListener("click", async () => {
+    if (state.model.served) {
+      await ask("names", { names: state.names });
+      say("The names are kept with the run: its next page and report read them.");
+      return;
+    }
     download("names.json", `${JSON.stringify(state.names, null, 1)}\n`, "application/json");
     say("Put names.json into the run's folder: the next page and report read it.", 8);
   });
+  byId("save-page").hidden = state.model.served; // it would have no model in it
   byId("save-page").addEventListener("click", () => {
     const names = JSON.stringify(state.names).replaceAll("<", "\\u003c");
     const page = source.replace(/(<script [^>]*id="names-data">)[^<]*/, (_, tag) => tag + names);
@@ -169,12 +178,12 @@ async function start() {
     say("This browser is too old for this page: any of 2023 or later will do.", 0);
     return;
   }
-  const model = read("model-data"), block = await unpack();
-  const state = new State(model, read("names-data"), block);
+  const model = await unpack("model-data").json(), block = await unpack("block-data").arrayBuffer();
+  const state = new State(model, JSON.parse(byId("names-data").textContent), block);
   byId("title").textContent = model.title.data;
   byId("methods").textContent = model.title.methods;
   const ask = startWorker();
-  await ask("load", { model, block });
+  await ask("load", { model, block, address: location.href.split("#")[0] });
   const pictures = await observationValues(model, block);
   byId("main").hidden = false;
   const show = buildViews(state, pictures);
@@ -191,7 +200,7 @@ async function start() {
   if (!fromHash(state, location.hash)) state.startFrom(begun.start, begun.codes);
   await keepShowing(state, ask, show);
   buildStrip(state, ask);
-  buildKeeping(state);
+  buildKeeping(state, ask);
   window.explorer = { codes: () => state.codes.map((c) => Array.from(c)), names: () => ({ ...state.names }) }; // for consoles
   say("", 0);
 }

@@ -84,6 +84,12 @@ export function buildMap(state, pictures) {
     state.setAll(codes);
   }
 
+  function factorText(k) {
+    const factor = observations.factors[Number(colour.value)];
+    const value = factor?.of[k] ?? null;
+    return value === null ? "" : `${factor.name} ${factor.values[value] ?? +value.toFixed(2)}`;
+  }
+
   function look(k) {
     if (near >= 0) dots[near].classList.remove("near");
     near = k;
@@ -95,11 +101,11 @@ export function buildMap(state, pictures) {
     preview.style.left = x > 55 ? `calc(${x}% - 104px)` : `calc(${x}% + 14px)`;
     preview.style.top = y > 55 ? `calc(${y}% - 104px)` : `${y}%`;
     const values = pictures(k);
-    if (state.model.data.kind === "image") drawImage(picture, values, state.model.data.shape);
+    picture.hidden = !values;
+    if (!values) preview.hidden = !factorText(k);
+    else if (state.model.data.kind === "image") drawImage(picture, values, state.model.data.shape);
     else drawVector(picture, [{ values, stroke: getComputedStyle(map).getPropertyValue("--accent") }], state.model, { width: 80, height: 60 });
-    const factor = observations.factors[Number(colour.value)];
-    const value = factor?.of[k];
-    caption.textContent = factor && value !== null ? `${factor.name} ${factor.values[value] ?? +value.toFixed(2)}` : "";
+    caption.textContent = factorText(k);
     map.setAttribute("aria-label", `Observation ${k + 1} of ${observations.count}. ${caption.textContent}`);
   }
 
@@ -141,6 +147,8 @@ export function buildMap(state, pictures) {
     dots.forEach((dot, k) => dot.classList.toggle("chosen", state.start?.observation === k));
     svg.append(...svg.querySelectorAll(".chosen")); // last is on top
   });
+  byId("map-absent").textContent = observations.absent || "";
+  byId("map-absent").hidden = !observations.absent;
   map.setAttribute("aria-label", `${observations.count} observations on a plane`);
   label();
   paint();

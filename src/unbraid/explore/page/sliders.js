@@ -73,6 +73,7 @@ export class Slider {
     };
     field.addEventListener("keydown", (event) => {
       if (event.key === "Enter" || event.key === "Escape") {
+        event.preventDefault(); // or the key would press the button that is focused next, and edit again
         end(event.key === "Enter");
         this.name.focus();
       }
@@ -103,13 +104,13 @@ export function buildSliders(state) {
     const used = order.filter((i) => !codes[i].collapsed), collapsed = order.filter((i) => codes[i].collapsed);
     const folded = (text, indices) => {
       if (!indices.length) return;
-      const fold = element("details", {}, element("summary", {}, text));
+      const fold = element("details", { open: !used.length }, element("summary", {}, text));
       add(fold, stage, indices);
       parent.append(fold);
     };
     add(parent, stage, used.slice(0, SHOWN));
     folded(`${used.length - SHOWN} more codes, which say less`, used.slice(SHOWN));
-    folded(collapsed.length === 1 ? "1 code says nothing of the data" : `${collapsed.length} codes say nothing of the data`, collapsed);
+    folded(collapsed.length === 1 ? "1 code says next to nothing of the data" : `${collapsed.length} codes say next to nothing of the data`, collapsed);
     if (count > codes.length) parent.append(element("p", { class: "help" }, `and ${count - codes.length} more codes, which only Random sets`));
   };
   place.append(heading(state, state.main));

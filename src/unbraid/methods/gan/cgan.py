@@ -76,7 +76,7 @@ class CGANModel(Method):
         with torch.no_grad():  # the generator is the other update's
             made = self.make(c, self.noise(c))
         loss, accuracy = classification_loss(self.critic(batch.x, c), self.critic(made, c))
-        return Terms(loss, accuracy=accuracy)
+        return Terms(loss, accuracy=lambda: accuracy)
 
     def generator_loss(self, batch: Batch, step: int) -> Terms:
         """−log D(G(c, z), c): the generator's loss in the form that does not saturate."""

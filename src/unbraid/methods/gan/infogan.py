@@ -102,8 +102,9 @@ class InfoGANModel(Method):
         made_odds, q = self.judge(made, step)
         adversarial, accuracy = classification_loss(real_odds, made_odds)
         information = self.bound(codes, q)
-        total = adversarial - self.config.information * information
-        return Terms(total, adversarial=adversarial, accuracy=accuracy, information=information)
+        weight = self.config.information
+        total = adversarial - weight * information
+        return Terms(total, adversarial=adversarial, information=(-weight, information), accuracy=lambda: accuracy)
 
     def generator_loss(self, batch: Batch, step: int) -> Terms:
         """−log D(G(c, noise)) − λ·L_I."""
@@ -111,8 +112,9 @@ class InfoGANModel(Method):
         odds, q = self.judge(made, step)
         adversarial = F.softplus(-odds).mean()
         information = self.bound(codes, q)
-        total = adversarial - self.config.information * information
-        return Terms(total, adversarial=adversarial, information=information)
+        weight = self.config.information
+        total = adversarial - weight * information
+        return Terms(total, adversarial=adversarial, information=(-weight, information))
 
     def updates(self) -> tuple[Update, ...]:
         """A step for critic and recognition, then one for the generator."""

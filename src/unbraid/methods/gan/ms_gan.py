@@ -84,7 +84,7 @@ class MSGANModel(Method):
         with torch.no_grad():  # the generator is the other update's
             made = self.make(y, self.noise(y))
         loss, accuracy = classification_loss(self.critic(batch.x, y), self.critic(made, y))
-        return Terms(loss, accuracy=accuracy)
+        return Terms(loss, accuracy=lambda: accuracy)
 
     def generator_loss(self, batch: Batch, step: int) -> Terms:
         """−log D(G(y, z), y): the generator's loss in the form that does not saturate."""

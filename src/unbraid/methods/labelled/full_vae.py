@@ -66,8 +66,9 @@ class FullVAEModel(GaussianVAE):
         supervised = mean_where((errors * known).sum(1), known.any(1))
         reconstruction = self.mean_over_data(self.reconstruction_rows(q.rsample(), batch.x), known.any(1))
         kl = self.mean_over_data(q.kl_per_latent().sum(1), known.any(1))
-        total = reconstruction + self.config.beta * kl + self.config.gamma * supervised
-        return Terms(total, reconstruction=reconstruction, kl=kl, supervised=supervised)
+        beta, gamma = self.config.beta, self.config.gamma
+        total = reconstruction + beta * kl + gamma * supervised
+        return Terms(total, reconstruction=reconstruction, kl=(beta, kl), supervised=(gamma, supervised))
 
     def mean_over_data(self, rows: Tensor, labelled: Tensor) -> Tensor:
         """The mean [b] → [] that rows would have if labelled ones were as frequent as in the data, not half of all."""

@@ -69,7 +69,7 @@ class IDVAEModel(ConditionalVAE):
         """−log p(x | z) + β·KL[q(z | x, u) ‖ p(z | u)]   (eq. 15), with ψ of p(z | u) = q_ψ(z | u) held fixed."""
         reconstruction, kl = image_rows(self, batch.x, self.observed(batch.factors))
         total = (reconstruction + self.config.beta * kl).mean()
-        return Terms(total, reconstruction=reconstruction.mean(), kl=kl.mean())
+        return Terms(total, reconstruction=reconstruction.mean(), kl=(self.config.beta, kl.mean()))
 
     def auxiliary(self, x: Tensor, labels: Tensor | None) -> Tensor:
         """The labels; where there are none, their mean in training, which says nothing about x."""

@@ -44,7 +44,8 @@ class IVAEModel(ConditionalVAE):
         q = self.posterior(batch.x, u)
         reconstruction = self.reconstruction_rows(q.rsample(), batch.x).mean()
         kl = kl_rows(q, self.conditional_prior(u)).mean()
-        return Terms(reconstruction + self.config.beta * kl, reconstruction=reconstruction, kl=kl)
+        beta = self.config.beta
+        return Terms(reconstruction + beta * kl, reconstruction=reconstruction, kl=(beta, kl))
 
     def auxiliary(self, x: Tensor, labels: Tensor | None) -> Tensor:
         """The labels; where there are none, their mean in training, which says nothing about x."""

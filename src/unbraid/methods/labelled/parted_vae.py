@@ -141,16 +141,25 @@ class PartedVAEModel(Method):
         overlaps = torch.stack([overlap(p.mean, p.log_var, o.tolerance) for p in self.mode_list]).sum()
         capacity_u = linear(step, 0.0, o.capacity_u, o.capacity_steps)
         capacity_z = linear(step, 0.0, o.capacity_z, o.capacity_steps)
+        far_u, far_z = (kl_u - capacity_u).abs(), (kl_z - capacity_z).abs()
         total = (
             reconstruction
-            + o.gamma_u * (kl_u - capacity_u).abs()
+            + o.gamma_u * far_u
             + o.gamma_h * uncertainty
             + o.gamma_c * kl_c
-            + o.gamma_z * (kl_z - capacity_z).abs()
+            + o.gamma_z * far_z
             + o.gamma_bc * overlaps
         )
         return Terms(
-            total, reconstruction=reconstruction, kl_u=kl_u, kl_z=kl_z, kl_c=kl_c, entropy=uncertainty, overlap=overlaps
+            total,
+            reconstruction=reconstruction,
+            kl_u_distance=(o.gamma_u, far_u),
+            entropy=(o.gamma_h, uncertainty),
+            kl_c=(o.gamma_c, kl_c),
+            kl_z_distance=(o.gamma_z, far_z),
+            overlap=(o.gamma_bc, overlaps),
+            kl_u=lambda: kl_u,
+            kl_z=lambda: kl_z,
         )
 
     def labelled_loss(self, batch: Batch, step: int) -> Terms:

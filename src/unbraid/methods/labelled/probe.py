@@ -66,7 +66,7 @@ class FactorProbeModel(Method):
         output, value = self.encoder(batch.x), batch.factors[:, self.column].long()
         accuracy = (output.argmax(1) == value).float().mean()
         loss = F.cross_entropy(output, value)
-        return Terms(loss, accuracy=accuracy)
+        return Terms(loss, accuracy=lambda: accuracy)
 
     def updates(self) -> tuple[Update, ...]:
         """One step on labelled rows."""

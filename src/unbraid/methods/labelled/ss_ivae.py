@@ -95,7 +95,8 @@ class SemiSupervised(ConditionalVAE, ABC):
         supervised = -mean_where(log_q, ~missing.all(1))
         total = labelled_loss + unlabelled_loss + self.alpha * supervised
         logged = {name: partial(Tensor.mean, value) for name, value in terms.items()}
-        return Terms(total, labelled=labelled_loss, unlabelled=unlabelled_loss, supervised=supervised, **logged)
+        guessing = (self.alpha, supervised)
+        return Terms(total, labelled=labelled_loss, unlabelled=unlabelled_loss, supervised=guessing, **logged)
 
     def auxiliary(self, x: Tensor, labels: Tensor | None) -> Tensor:
         """The labels; where there are none, what q(u | x) takes them to be."""
@@ -143,8 +144,8 @@ class SSIDVAEModel(SemiSupervised):
         u = self.observed(batch.factors, instead=self.guess(batch.x).rsample().detach())
         label, kl = prior_rows(self.conditional_prior(u), self.prior_decoder, u, self.config.label_scale)
         labelled = ~batch.factors.isnan().any(1)
-        total = mean_where(label + kl, labelled) + mean_where(label + kl, ~labelled)
-        return Terms(total, reconstruction=label.mean(), kl=kl.mean())
+        known, guessed = mean_where(label + kl, labelled), mean_where(label + kl, ~labelled)
+        return Terms(known + guessed, labelled=known, unlabelled=guessed, reconstruction=label.mean, kl=kl.mean)
 
     def updates(self) -> tuple[Update, ...]:
         """The VAE over u, then the rest."""

@@ -72,8 +72,9 @@ class SupervisedGuidedVAEModel(GaussianVAE):
         excited = [F.cross_entropy(net(z[:, t : t + 1]), label(batch, t)) for t, net in enumerate(self.exciting)]
         doubt = [-F.log_softmax(net(without(z, t)), dim=1).mean() for t, net in enumerate(self.inhibiting)]
         excitation, inhibition = torch.stack(excited).sum(), torch.stack(doubt).sum()
-        total = self.config.label_weight * (excitation + inhibition)
-        return Terms(total, excitation=excitation, inhibition=inhibition)
+        weight = self.config.label_weight
+        total = weight * (excitation + inhibition)
+        return Terms(total, excitation=(weight, excitation), inhibition=(weight, inhibition))
 
     def inhibition_loss(self, batch: Batch, step: int) -> Terms:
         """The inhibiting classifiers look for label t in all latents but t."""

@@ -84,7 +84,7 @@ class AdaVAEModel(GaussianVAE):
         q = self.share(self.posterior(x))
         reconstruction, divergence = self.reconstruction(q.rsample(), x), q.kl()
         total = reconstruction + self.config.beta * divergence
-        return Terms(total, reconstruction=reconstruction, kl=divergence)
+        return Terms(total, reconstruction=reconstruction, kl=(self.config.beta, divergence))
 
     def share(self, q: DiagonalGaussian) -> DiagonalGaussian:
         """The posteriors of pairs, the first of each in the first half, with one for both where a latent is shared."""

@@ -57,8 +57,10 @@ class SlowVAEModel(GaussianVAE):
         q, reconstruction, divergence = self.elbo(x)
         other = q.mean.roll(len(batch.x), 0)  # the mean of each observation's partner
         transition = laplace_kl(q, other, self.config.rate).sum(1).mean()
-        total = reconstruction + 0.5 * self.config.beta * divergence + 0.5 * self.config.gamma * transition
-        return Terms(total, reconstruction=reconstruction, kl=divergence, transition=transition)
+        beta, gamma = self.config.beta, self.config.gamma
+        total = reconstruction + 0.5 * beta * divergence + 0.5 * gamma * transition
+        halves = {"kl": (0.5 * beta, divergence), "transition": (0.5 * gamma, transition)}
+        return Terms(total, reconstruction=reconstruction, **halves)
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder, on pairs."""

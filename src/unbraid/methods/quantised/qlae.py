@@ -67,7 +67,8 @@ class QLAEModel(PointModel):
         commitment = values * (continuous - quantised.detach()).square().mean()
         config = self.config
         total = reconstruction + config.quantization * quantization + config.commitment * commitment
-        return Terms(total, reconstruction=reconstruction, quantization=quantization, commitment=commitment)
+        weighted = {"quantization": (config.quantization, quantization), "commitment": (config.commitment, commitment)}
+        return Terms(total, reconstruction=reconstruction, **weighted)
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """The code, under the key `z`."""

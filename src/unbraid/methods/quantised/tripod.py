@@ -63,13 +63,13 @@ class TripodModel(RoundedModel):
         reconstruction = self.reconstruction(z, batch.x)
         spread = bounded.std(0, correction=0) + LEAST_SPREAD
         values, config = prod(self.data.shape), self.config
-        total, parts = reconstruction, {"reconstruction": reconstruction}
+        total, parts = reconstruction, {"reconstruction": (1.0, reconstruction)}
         if config.independence:
-            parts["independence"] = values * kernel_multi_information(z, spread).mean()
-            total = total + config.independence * parts["independence"]
+            dependence = values * kernel_multi_information(z, spread).mean()
+            total, parts["independence"] = total + config.independence * dependence, (config.independence, dependence)
         if config.hessian:
-            parts["hessian"] = values * normalised_hessian_penalty(self.hidden_layers, z, spread).mean()
-            total = total + config.hessian * parts["hessian"]
+            mixed = values * normalised_hessian_penalty(self.hidden_layers, z, spread).mean()
+            total, parts["hessian"] = total + config.hessian * mixed, (config.hessian, mixed)
         return Terms(total, **parts)
 
     def hidden_layers(self, z: Tensor) -> list[Tensor]:

@@ -68,7 +68,7 @@ class EndToEndModel(Method):
         reconstruction = likelihood.nll(self.config.likelihood, output, batch.x, self.config.scale)
         kl_c, kl_z = c.kl(), z.kl()
         total = reconstruction + self.config.beta * kl_c + kl_z
-        return Terms(total, reconstruction=reconstruction, kl_c=kl_c, kl_z=kl_z)
+        return Terms(total, reconstruction=reconstruction, kl_c=(self.config.beta, kl_c), kl_z=kl_z)
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""

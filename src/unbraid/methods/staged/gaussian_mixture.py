@@ -100,7 +100,7 @@ class GaussianMixtureModel(Method):
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x)."""
         density = self.log_density(batch.x).mean()
-        return Terms(-density, log_density=density)
+        return Terms(-density, log_density=(-1.0, density))
 
     def updates(self) -> tuple[Update, ...]:
         """One step for all parameters."""

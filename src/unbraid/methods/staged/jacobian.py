@@ -94,7 +94,13 @@ class JacobianSupervisionModel(Method):
             + self.config.difference_weight * difference
             + self.config.covariance_weight * covariance
         )
-        return Terms(total, reconstruction=reconstruction, code=code, difference=difference, covariance=covariance)
+        return Terms(
+            total,
+            reconstruction=reconstruction,
+            code=(self.config.code_weight, code),
+            difference=(self.config.difference_weight, difference),
+            covariance=(self.config.covariance_weight, covariance),
+        )
 
     def updates(self) -> tuple[Update, ...]:
         """One step for the student; the teacher is frozen."""

@@ -92,7 +92,7 @@ class MSFlowModel(Method):
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | y)."""
         density = self.log_density(batch.x, required_y(batch.y)).mean()
-        return Terms(-density, log_density=density)
+        return Terms(-density, log_density=(-1.0, density))
 
     def updates(self) -> tuple[Update, ...]:
         """One step for the flow."""

@@ -139,7 +139,8 @@ class MSVAEModel(Method):
         else:
             reconstruction = likelihood.nll(self.config.likelihood, output, batch.x, self.config.scale)
         kl = q.kl()
-        return Terms(reconstruction + self.config.beta * kl, reconstruction=reconstruction, kl=kl)
+        beta = self.config.beta
+        return Terms(reconstruction + beta * kl, reconstruction=reconstruction, kl=(beta, kl))
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder. The loss is a sum over values, and so is the gradient that is clipped."""

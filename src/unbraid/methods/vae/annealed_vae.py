@@ -44,8 +44,9 @@ class AnnealedVAEModel(GaussianVAE):
         """−log p(x | z) + γ·|KL − C(t)|, the distance taken of the batch's mean KL."""
         _, reconstruction, kl = self.elbo(batch.x)
         capacity = linear(step, 0.0, self.config.capacity, self.config.capacity_steps)
-        total = reconstruction + self.config.gamma * (kl - capacity).abs()
-        return Terms(total, reconstruction=reconstruction, kl=kl)
+        distance = (kl - capacity).abs()
+        total = reconstruction + self.config.gamma * distance
+        return Terms(total, reconstruction=reconstruction, kl_distance=(self.config.gamma, distance), kl=lambda: kl)
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""

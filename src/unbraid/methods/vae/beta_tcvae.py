@@ -67,7 +67,7 @@ class BetaTCVAEModel(GaussianVAE):
         index_code, correlation, dimension_kl = self.decompose(q, z, self.config.estimator)
         total = reconstruction + alpha * index_code + beta * correlation + gamma * dimension_kl
 
-        # MWS is high by up to (D−1)·log N, so the figure to look at is always that of MSS.
+        # MWS is high by up to (D−1)·log N, so the figures to look at are always those of MSS.
         @cache
         def unbiased() -> tuple[Tensor, Tensor, Tensor]:
             with torch.no_grad():
@@ -76,10 +76,13 @@ class BetaTCVAEModel(GaussianVAE):
         return Terms(
             total,
             reconstruction=reconstruction,
+            index_code=(alpha, index_code),
+            total_correlation=(beta, correlation),
+            dimension_kl=(gamma, dimension_kl),
             kl=q.kl,
-            index_code=lambda: unbiased()[0],
-            total_correlation=lambda: unbiased()[1],
-            dimension_kl=lambda: unbiased()[2],
+            index_code_unbiased=lambda: unbiased()[0],
+            total_correlation_unbiased=lambda: unbiased()[1],
+            dimension_kl_unbiased=lambda: unbiased()[2],
         )
 
     def decompose(self, q: DiagonalGaussian, z: Tensor, estimator: Estimator) -> tuple[Tensor, Tensor, Tensor]:

@@ -63,7 +63,7 @@ class BetaVAEModel(GaussianVAE):
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | z) + β·KL[q(z | x) ‖ p(z)]."""
         _, reconstruction, kl = self.elbo(batch.x)
-        return Terms(reconstruction + self.beta * kl, reconstruction=reconstruction, kl=kl)
+        return Terms(reconstruction + self.beta * kl, reconstruction=reconstruction, kl=(self.beta, kl))
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""

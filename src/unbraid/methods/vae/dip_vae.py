@@ -77,7 +77,13 @@ class DIPVAEIModel(GaussianVAE):
         cov = covariance(q.mean)
         off, diagonal = off_diagonal_penalty(cov), unit_diagonal_penalty(cov)
         total = reconstruction + kl + self.config.off_diagonal * off + self.config.diagonal * diagonal
-        return Terms(total, reconstruction=reconstruction, kl=kl, off_diagonal=off, diagonal=diagonal)
+        return Terms(
+            total,
+            reconstruction=reconstruction,
+            kl=kl,
+            off_diagonal=(self.config.off_diagonal, off),
+            diagonal=(self.config.diagonal, diagonal),
+        )
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""
@@ -103,7 +109,12 @@ class DIPVAEIIModel(GaussianVAE):
             + self.config.third_moments * third
         )
         return Terms(
-            total, reconstruction=reconstruction, kl=kl, off_diagonal=off, diagonal=diagonal, third_moments=third
+            total,
+            reconstruction=reconstruction,
+            kl=kl,
+            off_diagonal=(self.config.off_diagonal, off),
+            diagonal=(self.config.diagonal, diagonal),
+            third_moments=(self.config.third_moments, third),
         )
 
     def updates(self) -> tuple[Update, ...]:

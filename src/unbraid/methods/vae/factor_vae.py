@@ -55,8 +55,9 @@ class FactorVAEModel(GaussianVAE):
         reconstruction = self.reconstruction(z, batch.x)
         kl = q.kl()
         correlation = self.critic(z).mean()
-        total = reconstruction + kl + self.config.gamma * correlation
-        return Terms(total, reconstruction=reconstruction, kl=kl, total_correlation=correlation)
+        gamma = self.config.gamma
+        total = reconstruction + kl + gamma * correlation
+        return Terms(total, reconstruction=reconstruction, kl=kl, total_correlation=(gamma, correlation))
 
     def critic_loss(self, batch: Batch, step: int) -> Terms:
         """Cross-entropy of q(z), half of the batch, against ∏ⱼ q(zⱼ), the other half with each latent permuted."""
@@ -64,7 +65,7 @@ class FactorVAEModel(GaussianVAE):
             z = self.posterior(batch.x).rsample()
         joint, other = z.tensor_split(2)
         loss, accuracy = classification_loss(self.critic(joint), self.critic(shuffle_each_dimension(other)))
-        return Terms(loss, accuracy=accuracy)
+        return Terms(loss, accuracy=lambda: accuracy)
 
     def updates(self) -> tuple[Update, ...]:
         """A step for the VAE, then one for the critic on a batch of its own: as many joint samples as permuted ones."""

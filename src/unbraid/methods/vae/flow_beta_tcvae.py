@@ -107,7 +107,14 @@ class FlowBetaTCVAEModel(GaussianVAE):
         log_prior = self.flow.log_prob(z).sum(1)
         index_code, correlation, dimension_kl = decompose(q, z, log_prior, self.data.size, config.estimator)
         total = reconstruction + config.alpha * index_code + config.beta * correlation + config.gamma * dimension_kl
-        return Terms(total, reconstruction=reconstruction, kl=(q.log_prob(z) - log_prior).mean())
+        return Terms(
+            total,
+            reconstruction=reconstruction,
+            index_code=(config.alpha, index_code),
+            total_correlation=(config.beta, correlation),
+            dimension_kl=(config.gamma, dimension_kl),
+            kl=lambda: (q.log_prob(z) - log_prior).mean(),
+        )
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """q(z | x), under the key `z`, with its KL to the flow."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from unbraid.core import Batch, DataSpec, Terms, Update
+from unbraid.core import Batch, DataSpec, Parts, Terms, Update
 from unbraid.errors import InputError
 from unbraid.methods.vae.gaussian import GaussianConfig, GaussianVAE
 from unbraid.nets.guide import MOVES, Guide
@@ -82,20 +82,23 @@ class GuidedVAEModel(GaussianVAE):
         q = self.posterior(batch.x)
         z = q.rsample()
         reconstruction = self.reconstruction(z, batch.x)
-        prior = self.prior_term(q, z)
+        prior, terms = self.prior_term(q, z)
         error = (self.guide(z) - batch.x).square().sum() / len(z)
         overlap = self.guide.overlap()
         total = reconstruction + prior + self.config.guide * error + self.config.overlap * overlap
-        return Terms(total, reconstruction=reconstruction, kl=q.kl, guide=error, overlap=overlap)
+        guidance: Parts = {"guide": (self.config.guide, error), "overlap": (self.config.overlap, overlap)}
+        return Terms(total, reconstruction=reconstruction, **terms, **guidance)
 
-    def prior_term(self, q: DiagonalGaussian, z: Tensor) -> Tensor:
+    def prior_term(self, q: DiagonalGaussian, z: Tensor) -> tuple[Tensor, Parts]:
         """KL[q(z | x) ‖ p(z)]; in Guided-β-TCVAE its total correlation weighs β times (Chen et al. 2018, eq. 5)."""
         if self.tc is None:
-            return q.kl()
+            kl = q.kl()
+            return kl, {"kl": kl}
         beta, estimator = self.tc
         prior = standard_log_prob(z).sum(1)
         index_code, correlation, dimension_kl = decompose(q, z, prior, self.data.size, estimator)
-        return index_code + beta * correlation + dimension_kl
+        terms: Parts = {"index_code": index_code, "total_correlation": (beta, correlation)}
+        return index_code + beta * correlation + dimension_kl, terms | {"dimension_kl": dimension_kl, "kl": q.kl}
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and both decoders."""

@@ -54,7 +54,13 @@ class HFSVAEModel(GaussianVAE):
         # Codes that shrink to a point would have a factorised support too.
         scale = (1 - (q.mean.var(0, correction=0) + 1e-6).sqrt()).relu().sum()
         total = reconstruction + config.beta * divergence + config.gamma * support + config.scale_guard * scale
-        return Terms(total, reconstruction=reconstruction, kl=divergence, support=support, scale=scale)
+        return Terms(
+            total,
+            reconstruction=reconstruction,
+            kl=(config.beta, divergence),
+            support=(config.gamma, support),
+            scale=(config.scale_guard, scale),
+        )
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""

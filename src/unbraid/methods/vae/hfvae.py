@@ -96,9 +96,9 @@ class HFVAEModel(Method):
             total,
             reconstruction=reconstruction,
             kl=lambda: q_z.kl() + q_c.kl(),
-            information=information,
-            between_groups=between,
-            within_groups=within,
+            information=(self.config.alpha, information),
+            between_groups=(self.config.beta, between),
+            within_groups=(self.config.gamma, within),
             prior_kl=prior,
         )
 

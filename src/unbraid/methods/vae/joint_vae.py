@@ -86,8 +86,16 @@ class JointVAEModel(Method):
         reconstruction = likelihood.nll(o.likelihood, output, batch.x, o.scale, own_total=o.library_size)
         kl_z, kl_c = q_z.kl(), q_c.kl()
         capacity_z, capacity_c = self.capacities(step)
-        total = reconstruction + self.config.gamma * ((kl_z - capacity_z).abs() + (kl_c - capacity_c).abs())
-        return Terms(total, reconstruction=reconstruction, kl=kl_z + kl_c, kl_continuous=kl_z, kl_discrete=kl_c)
+        gamma, far_z, far_c = self.config.gamma, (kl_z - capacity_z).abs(), (kl_c - capacity_c).abs()
+        return Terms(
+            reconstruction + gamma * (far_z + far_c),
+            reconstruction=reconstruction,
+            kl_continuous_distance=(gamma, far_z),
+            kl_discrete_distance=(gamma, far_c),
+            kl=lambda: kl_z + kl_c,
+            kl_continuous=lambda: kl_z,
+            kl_discrete=lambda: kl_c,
+        )
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """q(z | x) and q(c | x)."""

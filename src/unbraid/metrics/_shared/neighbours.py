@@ -15,10 +15,10 @@ class NeighbourColumn:
     """One latent, sorted once, to find its information on any factor."""
 
     def __init__(self, x: Array, noise: Array) -> None:
-        """Numbers, one a row, and standard normal noise."""
+        """Numbers, one a row, and standard normal noise, which is turned with the numbers' sign."""
         deviation = float(x.std())
-        x = x / deviation if deviation > 0 else x
-        x = x + TINY * max(1.0, float(np.abs(x).mean())) * noise
+        x = (x - x.mean()) / deviation if deviation > 0 else x - x.mean()
+        x = x + TINY * max(1.0, float(np.abs(x).mean())) * np.sign(x[np.abs(x).argmax()]) * noise
         self.order = np.argsort(x, kind="stable")
         self.x = x[self.order]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -9,10 +11,20 @@ from unbraid.errors import InputError
 from unbraid.metrics._shared.bootstrap import Array
 
 LARGEST = 1e150
+LARGEST_DENSE = 30_000_000  # numbers that a sparse matrix may be made
 
 
-def as_float(values: ArrayLike, name: str) -> Array:
+def as_float(values: Any, name: str) -> Array:
     """The values as float64; rows of different lengths and text are refused by name."""
+    if hasattr(values, "detach"):  # a tensor of torch, which this package does not import
+        values = values.detach().cpu().double().numpy()
+    elif hasattr(values, "toarray") and hasattr(values, "nnz"):  # a sparse matrix
+        if values.shape[0] * values.shape[1] > LARGEST_DENSE:
+            raise InputError(
+                f"{name} are sparse with {values.shape[1]:,} columns, too many to be made plain numbers; "
+                "give them to suite, which computes what can be had, or choose some columns."
+            )
+        values = values.toarray()
     try:
         array = np.asarray(values)
     except ValueError:

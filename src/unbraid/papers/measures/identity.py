@@ -50,7 +50,8 @@ def identity_network(run: Run, factor: str) -> FactorProbeModel:
     steps = probe_steps(run)
     probe, budget = FactorProbe(factor=factor, width=PROBE_WIDTH), LabelBudget("all", (factor,))
     out, machine = run.folder / f"probe-{steps}", Machine(run.device.type)
-    trained = fit(run.data, probe, steps=steps, labels=budget, out=out, machine=machine, show=False).stage(1)
+    made = fit(run.data, probe, steps=steps, labels=budget, held_out=0.0, out=out, machine=machine, show=False)
+    trained = made.stage(1)
     assert isinstance(trained, FactorProbeModel)
     return trained
 

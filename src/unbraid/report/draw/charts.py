@@ -33,17 +33,24 @@ def smooth(values: Floats, share: float = 0.08) -> Floats:
     return out
 
 
-def curve(steps: Floats, values: Floats, label: str, stage: int) -> Markup:
-    """One term over the steps: the smoothed line in the stage's colour, the raw one faint behind it."""
+def curve(
+    steps: Floats, values: Floats, label: str, stage: int, held_out: tuple[Floats, Floats] | None = None
+) -> Markup:
+    """One term over the steps: the smoothed line in the stage's colour, the raw one faint behind it.
+
+    The same of held-out observations, (steps, values), is dashed.
+    """
     width, height, left, right, top, bottom = 320.0, 168.0, 44.0, 8.0, 10.0, 24.0
     across = Axis(0, float(max(steps.max(), 1)), left, width - right)
-    up = value_axis(values, height - bottom, top)
+    up = value_axis(values if held_out is None else np.concatenate([held_out[1], values]), height - bottom, top)
     x = across.at(steps)
     smoothed = smooth(values)
     last = float(smoothed[-1])
     parts = [_axes(across, up, width, height, bottom)]
     parts.append(polyline(x, up.at(values), class_="raw"))
     parts.append(polyline(x, up.at(smoothed), class_="line"))
+    if held_out is not None:
+        parts.append(polyline(across.at(held_out[0]), up.at(held_out[1]), class_="held-out"))
     if np.isfinite(last):
         parts.append(tag("circle", cx=float(x[-1]), cy=up.place(last), r=2.6, class_="end"))
     parts.append(_readings(steps, values, x, top, height - bottom, left, width - right))

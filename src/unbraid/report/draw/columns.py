@@ -40,7 +40,7 @@ def row_table(columns: Columns, rows: Sequence[tuple[str, NDArray[Any]]], captio
         else:
             values = raw[:, place.start]
             low, high = sorted(far[:, place.start])
-            texts = [words.number(float(value), 3) for value in values]
+            texts = number_texts(columns, values, place.start)
             off = [bool(columns.mean) and not low <= value <= high for value in values]
         cells = [_cell(text, bold) for text, bold in zip(texts, off, strict=True)]
         lines.append(tag("tr", tag("th", name, scope="row", style="text-align:left;font-weight:400"), *cells))
@@ -48,6 +48,14 @@ def row_table(columns: Columns, rows: Sequence[tuple[str, NDArray[Any]]], captio
     rest = [tag("p", f"and {more:,} more columns", class_="seen")] if more > 0 else []
     table = tag("table", tag("caption", caption, style="text-align:left"), tag("tbody", *lines), class_="row-table")
     return tag("figure", table, *rest, class_="row", style="margin:0")
+
+
+def number_texts(columns: Columns, values: Floats, place: int) -> list[str]:
+    """Values of one number to a tenth or a hundredth of its standard deviation: what is finer nobody can compare."""
+    steps = columns.steps(values, place)
+    if not len(steps):
+        return [words.number(float(value), 3) for value in values]
+    return [words.to_step(float(value), float(step)) for value, step in zip(values, steps, strict=True)]
 
 
 def _cell(text: str, bold: bool) -> Markup:
@@ -80,7 +88,7 @@ def moved_columns(columns: Columns, outputs: NDArray[Any], limits: tuple[Floats,
         else:
             place = places[name].start
             track = _number_track(share[:, place])
-            text = f"{words.number(float(raw[0, place]), 3)} → {words.number(float(raw[-1, place]), 3)}"
+            text = " → ".join(number_texts(columns, raw[[0, -1], place], place))
             still = change[name] < STILL
         cells = (tag("th", name, scope="row", title=name), tag("td", track), tag("td", text, class_="from-to"))
         lines.append(tag("tr", *cells, class_="still" if still else "moves"))
@@ -124,7 +132,7 @@ def values_at(columns: Columns, marks: Sequence[float], vectors: NDArray[Any], l
         if name in columns.categories:
             texts = [str(columns.categories[name][k]) for k in columns.likeliest(raw, name)]
         else:
-            texts = [words.number(float(value), 3) for value in raw[:, place.start]]
+            texts = number_texts(columns, raw[:, place.start], place.start)
         lines.append(tag("tr", tag("th", name, scope="row"), *(tag("td", text) for text in texts)))
     return tag("table", tag("tbody", *lines), class_="values-at", aria_label=label)
 

@@ -16,8 +16,15 @@ def labelled(budget: Mapping[str, Any]) -> str:
 
 
 def term(name: str) -> str:
-    """A loss term in words; what people write in capitals stays in capitals."""
-    return " ".join(w.upper() if w in ("kl", "tc", "mi", "elbo") else w for w in name.split("_"))
+    """A loss term in words; what people write in capitals stays in capitals.
+
+    Example:
+        >>> term("kl_distance"), term("total_correlation_unbiased")
+        ('KL distance', 'total correlation (unbiased)')
+    """
+    plain = name.removesuffix("_unbiased")
+    said = " ".join(w.upper() if w in ("kl", "tc", "mi", "elbo") else w for w in plain.split("_"))
+    return said if plain == name else f"{said} (unbiased)"
 
 
 def symbols(stages: int) -> list[str]:
@@ -47,6 +54,19 @@ def number(value: float | None, digits: int = 3) -> str:
     else:
         text = f"{value:,.{max(0, digits - 1 - exponent)}f}"
     return text.replace("-", "−")
+
+
+def to_step(value: float, step: float) -> str:
+    """A value with two significant digits of `step`, which is how far it usually varies.
+
+    Example:
+        >>> to_step(1290.4, 314.0), to_step(14.372, 0.81), to_step(-1e-9, 5.0), to_step(0.00123, 2e-7)
+        ('1,290', '14.37', '0.0', '0.00123')
+    """
+    decimals = 1 - math.floor(math.log10(step)) if step > 0 and math.isfinite(step) else 7
+    if decimals > 6 or not math.isfinite(value) or abs(value) >= 1e7:
+        return number(value)
+    return f"{round(value, max(0, decimals)) + 0.0:,.{max(0, decimals)}f}".replace("-", "−")  # + 0.0: no −0.0
 
 
 def superscript(number: int) -> str:

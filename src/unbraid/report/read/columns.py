@@ -32,11 +32,18 @@ class Columns:
     @property
     def width(self) -> int:
         """How many values a vector has."""
-        return max(place.stop for place in self.places.values())
+        return max(int(place.stop) for place in self.places.values())
 
     def raw(self, vectors: NDArray[Any]) -> Floats:
         """Vectors [..., value] in their own units."""
         return in_raw_units(vectors, self.mean, self.scale, self.log1p)
+
+    def steps(self, raw: Floats, place: int) -> Floats:
+        """How far a standard deviation goes at each of the raw values of one number; empty if that is not known."""
+        if not self.scale:
+            return np.empty(0)
+        step = np.full(raw.shape, float(self.scale[place]))
+        return step * (1 + np.maximum(raw, 0)) if place in self.log1p else step
 
     def likeliest(self, raw: Floats, name: str) -> list[int]:
         """Of a category column, which value each of the raw vectors [n, value] has."""

@@ -71,6 +71,7 @@ class Pictures:
     classes: tuple[ClassPrior, ...] = ()
     transfer: Transfer | None = None
     drawn: Array | None = None  # what the last stage makes of y with z drawn for it, where it has learned to
+    held_out: bool = False  # whether no training saw the originals
 
     @property
     def are_images(self) -> bool:
@@ -93,6 +94,8 @@ class ShownScore:
     chance: tuple[float, float] | None = None  # what codes get that know nothing: mean and spread
     ceiling: float | None = None  # what perfect codes get
     beyond_chance: bool = True  # False where it is known to be no better
+    of: str = ""  # the part of the data, where some of it was held out: "held-out", "training" or "all"
+    training: float | None = None  # the same score of training data, beside one of held-out data
 
     @property
     def name(self) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from unbraid.errors import InputError
 from unbraid.metrics import Table, stage_prefix
 from unbraid.report.read.channels import read_channels
-from unbraid.report.read.columns import read_columns
+from unbraid.report.read.columns import Columns, read_columns
 from unbraid.report.read.content import Array, ClassPrior, Floats, Pictures, RunFiles, Stage, Transfer, as_mapping
 from unbraid.report.read.scores import read_scores
 from unbraid.report.read.titles import readable_title
@@ -41,7 +41,7 @@ def read_run(directory: Path) -> RunFiles:
         metric_settings=as_mapping(metrics.get("_")),
         names=read_names(directory),
         verdict=_verdict(_json(directory / "verdict.json")),
-        columns=read_columns(_json(directory / "preprocessing.json")),
+        columns=_columns(_json(directory / "preprocessing.json"), as_mapping(config.get("data")).get("shape")),
         channels=read_channels(_json(directory / "preprocessing.json")),
     )
 
@@ -50,6 +50,12 @@ def _verdict(entries: Any) -> tuple[tuple[str, str], ...]:
     """Level and text of every sentence."""
     found = map(as_mapping, entries if isinstance(entries, list) else ())
     return tuple((str(entry.get("level", "note")), str(entry["text"])) for entry in found if "text" in entry)
+
+
+def _columns(preprocessing: Any, shape: Any) -> Columns | None:
+    """The columns of a table, if they account for all values of its vectors."""
+    known = read_columns(preprocessing)
+    return known if known is not None and [known.width] == list(shape or ()) else None
 
 
 def _json(path: Path) -> Any:
@@ -148,6 +154,7 @@ def _pictures(arrays: Mapping[str, Array]) -> Pictures | None:
         _classes(arrays),
         _transfer(arrays),
         arrays.get("drawn"),
+        bool(arrays.get("held_out", False)),
     )
 
 

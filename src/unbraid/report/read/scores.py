@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from unbraid.metrics import METRICS, Display, MetricKey
+from unbraid.metrics.keys import TRAINING
 from unbraid.report.read.content import ShownScore, as_mapping
 
 BETTER = ("higher", "lower", "neither")
@@ -15,7 +16,11 @@ BETTER = ("higher", "lower", "neither")
 
 def read_scores(entries: Mapping[str, Any], *, can_read_labels: bool) -> tuple[ShownScore, ...]:
     """All scores of a metrics.json, of a run whose encoder can or cannot read labels."""
-    return tuple(read_score(name, as_mapping(entry), can_read_labels) for name, entry in entries.items() if name != "_")
+    found = {name: as_mapping(entry) for name, entry in entries.items() if name != "_"}
+    leading = {name: entry for name, entry in found.items() if not MetricKey.parse(name).training}
+    beside = {name: found.get(f"{TRAINING}{name}", {}).get("value") for name in leading}
+    read = {name: read_score(name, entry, can_read_labels) for name, entry in leading.items()}
+    return tuple(replace(score, training=beside[name]) for name, score in read.items())
 
 
 def read_score(name: str, entry: Mapping[str, Any], can_read_labels: bool = False) -> ShownScore:
@@ -34,6 +39,7 @@ def read_score(name: str, entry: Mapping[str, Any], can_read_labels: bool = Fals
         None if level[0] is None or level[1] is None else (float(level[0]), float(level[1])),
         None if ceiling is None else float(ceiling),
         entry.get("beyond_chance") is not False,
+        str(entry.get("of") or ""),
     )
 
 

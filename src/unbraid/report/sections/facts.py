@@ -10,7 +10,7 @@ from typing import Any
 from unbraid.metrics import MetricKey
 from unbraid.metrics.usage import IN_USE, in_use
 from unbraid.report.draw import words
-from unbraid.report.read.content import RunFiles, ShownScore, Stage
+from unbraid.report.read.content import RunFiles, ShownScore, Stage, as_mapping
 from unbraid.report.sections import scores
 from unbraid.report.sections.heat import HeatMap
 
@@ -79,7 +79,14 @@ def _data_card(run: RunFiles) -> Card:
         facts.append(("observations", words.count(data["n"])))
     if data.get("shape"):
         each = words.shape(data["shape"]).replace("images", "image").replace("vectors", "a vector")
-        facts.append(("each", each if run.columns is None else f"a row of {len(run.columns.names):,} columns"))
+        if run.columns is not None:
+            each = f"a row of {len(run.columns.names):,} columns"
+        elif run.channels is not None:
+            each = f"a signal of {run.channels.count:,} channels and {run.channels.times:,} times"
+        facts.append(("each", each))
+    if held_out := as_mapping(run.config.get("held_out")):
+        by = f", by {held_out['by']}" if held_out.get("by") else ""
+        facts.append(("held out", f"{words.count(held_out.get('count'))}{by}"))
     factors = [_factor(f) for f in data.get("factors") or []]
     facts.append(("factors", ", ".join(factors) if factors else "none known"))
     rest = [*_rows(data.get("arguments") or {}), *_rows({"fingerprint": data.get("fingerprint", "–")})]

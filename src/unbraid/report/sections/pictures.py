@@ -117,7 +117,8 @@ def reconstructions(run: RunFiles, most: int = 8, target: int = 128) -> Reconstr
         return None
     symbols, methods = stage_names(run)
     originals = pictures.originals[:most]
-    rows: list[tuple[str, str, int, Array]] = [("x", "original", 0, originals)]
+    original = "held-out original" if pictures.held_out else "original"
+    rows: list[tuple[str, str, int, Array]] = [("x", original, 0, originals)]
     for stage, made in pictures.reconstructions.items():
         if stage <= len(symbols):
             rows.append((symbols[stage - 1], methods[stage - 1], stage, made[:most]))

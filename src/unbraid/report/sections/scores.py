@@ -17,6 +17,7 @@ from unbraid.report.draw.svg import nice_step
 from unbraid.report.read.content import RunFiles, ShownScore
 
 SERIES = (1, 0)  # colours of scores with labels at test time and without
+OF = {"held-out": "of held-out data", "training": "of training data", "all": "of all data"}
 ARROWS: Mapping[Better, str] = {"higher": "↑", "lower": "↓", "neither": ""}
 
 
@@ -30,6 +31,7 @@ class Reading:
     graphic: Markup
     details: tuple[tuple[str, str], ...]
     standing: str = ""  # chance and ceiling in words
+    beside: str = ""  # the same of training data
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class ScoreRow:
     better: str
     ends: tuple[str, str]
     readings: tuple[Reading | None, ...]
+    of: str = ""  # what part of the data it is of, where some of it was held out
 
 
 def axis_ends(shown: Display, values: Sequence[float]) -> tuple[float, float]:
@@ -107,7 +110,8 @@ def _row(found: Sequence[ShownScore | None], reach: Sequence[float]) -> ScoreRow
     several = len(found) > 1
     readings = [_reading(score, ends, SERIES[k] if several else None) for k, score in enumerate(found)]
     labels = (words.tick(ends[0]), words.tick(ends[1]))
-    return ScoreRow(shown.title, shown.description, ARROWS[shown.better], labels, tuple(readings))
+    of = next((OF[score.of] for score in found if score and score.of in OF), "")
+    return ScoreRow(shown.title, shown.description, ARROWS[shown.better], labels, tuple(readings), of)
 
 
 def _reading(score: ShownScore | None, ends: tuple[float, float], series: int | None) -> Reading | None:
@@ -120,6 +124,7 @@ def _reading(score: ShownScore | None, ends: tuple[float, float], series: int | 
         charts.whisker(score.value, score.interval, ends, score.title, series, standing=(score.chance, score.ceiling)),
         details(score.details),
         standing_text(score),
+        "" if score.training is None else f"training {value_text(score.display, score.training)}",
     )
 
 

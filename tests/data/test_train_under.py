@@ -1,0 +1,83 @@
+"""Training under tied factors: the sampler by enumeration, and that scores stay where factors are free."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import unbraid as ub
+from unbraid.data import from_arrays
+from unbraid.data.factor_data import FactorData
+from unbraid.data.train_under import row_chances, rows_by_chance, train_under
+from unbraid.errors import InputError
+
+SIZES = (3, 5, 2)
+
+
+def grid(repeats: int = 1) -> FactorData:
+    rows = np.array(list(itertools.product(*map(range, SIZES))) * repeats, dtype=float)
+    return from_arrays(rows @ np.eye(3, 6), rows, names=["a", "b", "c"])
+
+
+def test_chances_are_those_of_every_cell_by_hand() -> None:
+    data = grid()
+    expected = {
+        (a, b, c): np.exp(-((a / 2 - b / 4) ** 2) / (2 * 0.1**2)) for a, b, c in itertools.product(*map(range, SIZES))
+    }
+    total = sum(expected.values())
+    found = row_chances(data, "a~b:0.1")
+    assert dict(zip(map(tuple, data.factors.astype(int).tolist()), found, strict=True)) == pytest.approx(
+        {cell: weight / total for cell, weight in expected.items()}
+    )
+    # The factor that is not tied stays as it was, and independent of both.
+    assert found.reshape(SIZES)[:, :, 0] == pytest.approx(found.reshape(SIZES)[:, :, 1])
+
+
+def test_ties_multiply_and_presets_name_the_first_factors() -> None:
+    data = grid()
+    both = row_chances(data, "a~b:0.3") * row_chances(data, "a~c:0.3")
+    assert row_chances(data, "1-to-all:0.3") == pytest.approx(both / both.sum())
+    assert row_chances(data, "1-pair") == pytest.approx(row_chances(data, "a~b:0.2"))
+
+
+def test_every_row_is_drawn_as_often_as_its_chance_says() -> None:
+    data = grid(repeats=40)
+    chances = row_chances(data, "a~b:0.2,b~c:0.5")
+    counts = np.bincount(rows_by_chance(chances), minlength=len(data))
+    assert counts.sum() == len(data)
+    assert (np.abs(counts - len(data) * chances) < 1).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("2-pairs", "needs 4"),
+        ("a-b", "names no pair"),
+        ("a~z", "z"),
+        ("a~b:0", "no strength"),
+        ("a~a", "itself"),
+    ],
+)
+def test_what_cannot_be_tied_is_said(text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        train_under(grid(), text)
+
+
+def test_a_run_trains_under_ties_and_is_scored_without_them(tmp_path: Path) -> None:
+    plain = ub.data.load("pendulum", n=300)
+    tied = ub.data.load("pendulum", n=300, train_under="length~damping:0.1")
+    assert tied.fingerprint != plain.fingerprint
+    assert "Scores are of all" in tied.notes[-1]
+    run = ub.fit(tied, "beta-vae", steps=3, out=tmp_path / "run", show=False)
+    rows = run.training_data(1).rows
+    assert rows is not None
+    length, damping = tied.factors[rows, :2].T
+    assert np.corrcoef(length, damping)[0, 1] > 0.8
+    assert abs(np.corrcoef(*tied.factors[:, :2].T)[0, 1]) < 0.2
+    assert len(run.encode(show=False).rows) == 300
+    again = ub.open(run.folder)
+    assert again.data.train_rows is not None
+    assert (again.data.train_rows == tied.train_rows).all()

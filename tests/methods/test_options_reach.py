@@ -1,0 +1,128 @@
+"""Options reach the networks that they are about: width, kind and likelihood, of every method in every part."""
+
+import dataclasses
+
+import pytest
+import torch
+from torch import nn
+
+from unbraid import methods
+from unbraid.core import DataSpec
+from unbraid.data import Factor
+from unbraid.errors import InputError
+
+FACTORS = (Factor("a", 3, "categorical"), Factor("b", 2, "categorical"))
+ABOUT = {
+    "ranges": ((0.0, 2.0), (0.0, 1.0)),
+    "codes": 3,
+    "labelled": 20,
+    "shares": ((0.5, 0.3, 0.2), (0.4, 0.6)),
+    "means": (0.7, 0.6),
+}
+IMAGES, VECTORS = DataSpec((1, 16, 16), 40, FACTORS, **ABOUT), DataSpec((12,), 40, FACTORS, **ABOUT)
+# Parts whose size is that of their codes, classes or features: nothing there is wide or narrow.
+OF_CODES = {"modes", "flow", "guide", "exciting", "inhibiting", "critic", "recognition"}
+
+
+def having(option: str) -> list[type]:
+    return [m for m in methods.METHODS if option in {field.name for field in dataclasses.fields(m)}]
+
+
+def built(config: type, data: DataSpec = IMAGES, **options: object) -> nn.Module:
+    torch.manual_seed(0)
+    return config(**options).build(data)
+
+
+def parts(method: nn.Module) -> dict[str, list[tuple[int, ...]]]:
+    """The shapes of the weights of each part that is trained."""
+    names = {name.split(".")[0] for update in method.updates() for name in update.trains}
+    found = {name: getattr(method, name) for name in sorted(names)}
+    return {
+        name: [tuple(weight.shape) for weight in part.parameters()]
+        for name, part in found.items()
+        if isinstance(part, nn.Module)
+    }
+
+
+@pytest.mark.parametrize("config", having("width"), ids=lambda config: config.name)
+def test_width_reaches_every_network(config) -> None:
+    narrow, wide = parts(built(config, width=0.1)), parts(built(config, width=0.3))
+    assert narrow.keys() == wide.keys()
+    for name in narrow.keys() - (OF_CODES if config.name != "factor-vae" else set()):
+        hidden = [(a, b) for a, b in zip(narrow[name], wide[name], strict=True) if a != b]
+        assert hidden, f"{name} is as wide as before"
+        kept = [a for a, b in zip(narrow[name], wide[name], strict=True) if a == b]
+        assert all(len(shape) < 2 for shape in kept), f"{name} has a layer that knows no width: {kept}"
+
+
+@pytest.mark.parametrize("config", having("network"), ids=lambda config: config.name)
+def test_the_kind_of_network_reaches_both_sides(config) -> None:
+    if config.name in ("ms-vae", "infogan"):  # theirs are other kinds
+        return
+    method = built(config, network="mlp", width=0.1)
+    sides = [part for name in ("encoder", "decoder", "classifier") if (part := getattr(method, name, None)) is not None]
+    assert len(sides) == (1 if config.name == "controls" else 2)
+    assert not any(isinstance(layer, nn.Conv2d | nn.ConvTranspose2d) for part in sides for layer in part.modules())
+    plain = built(config, network="conv", width=0.1)
+    sides = [part for name in ("encoder", "decoder", "classifier") if (part := getattr(plain, name, None)) is not None]
+    for part in sides:
+        assert any(isinstance(layer, nn.Conv2d | nn.ConvTranspose2d) for layer in part.modules())
+
+
+@pytest.mark.parametrize("config", having("likelihood"), ids=lambda config: config.name)
+def test_bernoulli_values_are_those_of_images(config) -> None:
+    with pytest.raises(InputError, match="bernoulli"):
+        built(config, VECTORS, likelihood="bernoulli", width=0.1)
+
+
+@pytest.mark.parametrize("config", having("latents"), ids=lambda config: config.name)
+def test_there_are_as_many_latents_as_asked_for(config) -> None:
+    method = built(config, latents=7, **({"width": 0.1} if config in having("width") else {}))
+    if hasattr(method, "prior"):
+        assert (4, 7) in [tuple(group.mean.shape) for group in method.prior(4).values()]
+
+
+def test_what_is_known_of_controls_is_not_written_with_the_weights() -> None:
+    method = built(methods.Controls, width=0.1)
+    assert all(name.startswith("decoder.") for name in method.state_dict())
+
+
+def test_judges_of_latents_are_two_leaky_layers() -> None:
+    method = built(methods.SupervisedGuidedVAE, width=0.1, latents=5)
+    for nets, inputs in ((method.exciting, 1), (method.inhibiting, 4)):
+        for net, classes in zip(nets, (3, 2), strict=True):
+            kinds = [type(layer) for layer in net]
+            assert kinds == [nn.Linear, nn.LeakyReLU, nn.Linear, nn.LeakyReLU, nn.Linear]
+            sizes = [(layer.in_features, layer.out_features) for layer in net if isinstance(layer, nn.Linear)]
+            assert sizes == [(inputs, 32), (32, 32), (32, classes)]
+            assert {layer.negative_slope for layer in net if isinstance(layer, nn.LeakyReLU)} == {0.2}
+
+
+def test_both_kinds_of_codes_of_the_end_to_end_model_have_their_own_number() -> None:
+    method = built(methods.EndToEnd, width=0.05, latents=3, residual_latents=4)
+    sizes = {"c": (2, 3), "z": (2, 4)}
+    x = torch.rand(2, 1, 16, 16)
+    for groups in (method.encode(x), method.prior(2)):
+        assert {key: tuple(group.mean.shape) for key, group in groups.items()} == sizes
+        assert method.decode({key: group.mean for key, group in groups.items()}).shape == x.shape
+
+
+def test_ms_vae_is_built_as_asked_for() -> None:
+    for content, joined in (("codes", False), ("codes+z", True)):
+        assert built(methods.MSVAE, width=0.05, content=content).decoder.concatenate is joined
+    for normalize in (False, True):
+        assert (
+            built(
+                methods.MSVAE, width=0.05, network="fast", likelihood="laplace", normalize=normalize
+            ).decoder.normalize
+            is normalize
+        )
+    assert built(methods.MSVAE, width=0.05, z_prior="learned").prior_rows == 40
+    assert built(methods.MSVAE, width=0.05).prior_rows == 0
+
+
+def test_a_flow_starts_from_the_values_as_they_are() -> None:
+    flow = built(methods.MSFlow, width=0.02, transforms=1)
+    assert not flow.centre.any()
+    assert (flow.spread == 1).all()
+    assert flow.centre.shape == flow.spread.shape == (256,)
