@@ -84,8 +84,10 @@ def need(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError:
-        package = {"torch.utils.tensorboard": "tensorboard"}.get(module, module)
-        raise InputError(f"--track {package} needs {package}: pip install 'unbraid[tracking]'.") from None
+        service = next(name for name, package in PACKAGES.items() if package == module)
+        # MLflow asks for older packages than the tested ones, so that it is in no extra.
+        wanted = "mlflow" if service == "mlflow" else "'unbraid[tracking]'"
+        raise InputError(f"--track {service} needs {service}: pip install {wanted}.") from None
 
 
 class TensorBoard:
