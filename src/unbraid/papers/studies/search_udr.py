@@ -221,4 +221,10 @@ def early(
     return tables.markdown(heads, rows)
 
 
-STUDY = Study("search/udr", "UDR against MIG and DCI over 36 models", trials, MEASURES, page)
+STUDY = Study(
+    name="search/udr",
+    title="UDR, which needs no labels, against MIG and DCI over settings and seeds",
+    trials=trials,
+    measures=MEASURES,
+    page=page,
+)
