@@ -53,6 +53,7 @@ def search(words: Sequence[str]) -> None:
     from unbraid.cli import options
     from unbraid.data.label_budget import LabelBudget
     from unbraid.search import search as run_search
+    from unbraid.search.engine import executor
     from unbraid.search.space import parse_values
     from unbraid.training.machine import Machine
 
@@ -75,7 +76,9 @@ def search(words: Sequence[str]) -> None:
         recipe=known.recipe,
         labels=None if known.labels is None else LabelBudget(known.labels),
         out=known.out,
-        on=known.on,
+        on="local"
+        if known.on == "local"
+        else executor(known.on, workers=known.workers, cores=known.cores, gpus=known.gpus),
         workers=known.workers,
         machine=Machine(known.device, checkpoint_seconds=known.save_every),
         keep_best=known.keep_best,
@@ -110,6 +113,10 @@ def add_place(parser: ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="the search's directory (runs/search-…)")
     parser.add_argument("--on", default="local", metavar="WHERE", help="local, ray or ray://HOST:PORT (local)")
     parser.add_argument("--workers", type=whole_number, metavar="N", help="trials at a time (one a core)")
+    parser.add_argument(
+        "--cores", type=whole_number, default=1, metavar="N", help="that a trial takes on a cluster (1)"
+    )
+    parser.add_argument("--gpus", type=float, default=0.0, metavar="X", help="or share of one, on a cluster (0)")
     parser.add_argument("--device", default="cpu", metavar="NAME", help="auto, cpu, cuda, mps (cpu)")
     parser.add_argument("--save-every", type=float, default=60.0, metavar="S", help="seconds between checkpoints (60)")
     parser.add_argument("--track", nargs="+", default=[], metavar="NAME", help="tensorboard, mlflow, wandb (none)")
