@@ -13,7 +13,7 @@ def test_images_get_a_disentangler_and_then_detail_and_vectors_a_disentangler() 
     assert [type(config) for config in budgets.default_chain(COLOUR)] == [BetaTCVAE, MSVAE]
     assert [type(config) for config in budgets.default_chain(TABLE_ROW)] == [BetaTCVAE]
     assert budgets.default_chain(COLOUR)[0] == recipes.start(BetaTCVAE, "fast", COLOUR)
-    assert len(budgets.default_steps(COLOUR)) == 2
+    assert len(budgets.default_steps(COLOUR, 1000)) == 2
 
 
 def test_the_table_is_one_that_can_be_followed() -> None:
@@ -36,3 +36,10 @@ def test_options_that_someone_named_are_not_made_lighter() -> None:
     stage = Stage(BetaTCVAE, 10, lighter=({"width": 0.25}, {"width": 0.25, "batch_size": 8}))
     forms = budgets.lighter(BetaTCVAE(width=0.7), stage, ["width"])
     assert [(form.width, form.batch_size) for form in forms] == [(0.7, 8)]  # type: ignore[attr-defined]
+
+
+def test_a_small_table_is_not_trained_until_it_is_known_by_heart() -> None:
+    assert budgets.default_steps(TABLE_ROW, 178) == [400 * 178 // 64]
+    assert budgets.default_steps(TABLE_ROW, 20) == [budgets.FEW_STEPS]
+    assert budgets.default_steps(TABLE_ROW, 10**6) == [TABLE[1].stages[0].steps]
+    assert TABLE[1].stages[0].within(10**6, 10**6, 64) == TABLE[1].stages[0].most

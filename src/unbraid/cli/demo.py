@@ -52,7 +52,7 @@ def run_demo(folder: Path, machine: Machine, *, seed: int = 0, show: bool = True
         "    learns what was blurred, without touching the factors. Ctrl-C is safe: the same command goes on."
     )
     traits = recipes.Traits.of(data)
-    stages, steps = budgets.default_chain(traits), budgets.default_steps(traits)  # some four minutes on two cores
+    stages, steps = budgets.default_chain(traits), budgets.default_steps(traits, len(data))  # some four minutes
     run = fit(data, stages, steps=steps, seed=seed, out=folder, machine=machine, show=show, command="unbraid demo")
     say("[bold]3/4[/] Measuring both, with the labels that training did not see.")
     scores = run.evaluate(SCORES, show=show, rows=ROWS)

@@ -97,7 +97,7 @@ def fit(words: Sequence[str]) -> None:
     traits = Traits.of(loaded)
     configs, steps = stages(traits), known.steps
     if known.method is None and budget is None:
-        steps = steps or budgets.default_steps(traits)
+        steps = steps or budgets.default_steps(traits, len(loaded))
         if not known.quiet and len(steps) in (1, len(configs)):
             complain(chain_sentence(configs, steps * len(configs) if len(steps) == 1 else steps))
     run = fit_run(

@@ -54,9 +54,10 @@ def overfitting(errors: Mapping[int, tuple[NDArray[np.float64], NDArray[np.float
     for number, (held_out, training) in worse.items():
         where = f"stage {number} has" if max(errors) > 1 else "the model has"
         times = held_out.mean() / training.mean()
+        said = f"{times:.1f} times" if times < 100 else "more than 100 times"
         yield Sentence(
             "bad",
-            f"Overfitting: {where} {times:.1f} times the error on held-out data that it has on training data: train "
+            f"Overfitting: {where} {said} the error on held-out data that it has on training data: train "
             "fewer steps, take a smaller --width, or give it more data.",
         )
     if not worse:

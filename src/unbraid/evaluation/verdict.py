@@ -15,6 +15,7 @@ from unbraid import metrics
 from unbraid.errors import DataMissing
 from unbraid.evaluation.evaluate import works_without_labels
 from unbraid.evaluation.generalisation import explained_by_pca, flattened, overfitting, row_errors, scores_are_of
+from unbraid.evaluation.held_out_course import risen_since, turning_point
 from unbraid.evaluation.measure import MeasureOptions
 from unbraid.evaluation.parts import chosen_rows, parts_of
 from unbraid.evaluation.reconstruction import MEASURE as reconstruction_measure
@@ -103,7 +104,12 @@ def still_falling(run: RunDirectory, course: Mapping[int, int | None]) -> Iterat
     for number, more in course.items():
         total = run.plan.stages[number - 1][1]
         where = f"The loss of stage {number}" if len(run.plan.stages) > 1 else "The loss"
-        if more == 0:
+        best = None
+        if more is not None:  # of one whose weights grow, held-out loss rises too
+            best = turning_point(*logged_loss(run.stage_folder(number) / "log.jsonl", "held_out/total"))
+        if best is not None:
+            yield Sentence("bad", risen_since(where, best, total))
+        elif more == 0:
             yield Sentence("good", f"{where} had come to rest.")
         elif more == NOT_SLOWING:
             yield Sentence("bad", f"{where} was still falling, and no slower: train {2 * total:,} steps or more.")
@@ -111,15 +117,20 @@ def still_falling(run: RunDirectory, course: Mapping[int, int | None]) -> Iterat
             yield Sentence("bad", f"{where} was still falling: about {rounded(more):,} more steps would do.")
 
 
-def logged_loss(path: Path) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Steps and total loss of a stage's first update; a step that was logged twice counts once, as last written."""
+def logged_loss(path: Path, name: str = "total") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Steps and loss of a stage's first update; a step that was logged twice counts once, as last written.
+
+    Args:
+        path: of the log.
+        name: of the loss: total, or held_out/total.
+    """
     values: dict[int, float] = {}
     for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
         try:
             entry = json.loads(line)
         except ValueError:  # a killed run can leave half a line
             continue
-        first = next((key for key in entry if key.endswith("/total")), None)
+        first = next((key for key in entry if key.partition("/")[2] == name), None)
         if first is not None and isinstance(entry[first], int | float) and np.isfinite(entry[first]):
             values[int(entry["step"])] = float(entry[first])
     steps = sorted(values)

@@ -128,7 +128,7 @@ def choose(
                 break
             config, pace = form, measured(number, form)
         steps = rounded_down(part / (pace.step * OVERHEAD))
-        chosen.append(Choice(config, min(steps, line.most or steps), pace))
+        chosen.append(Choice(config, line.within(steps, rows, config.batch_size), pace))
         seconds -= chosen[-1].seconds
     return chosen
 

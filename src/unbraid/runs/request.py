@@ -90,7 +90,7 @@ def stages_and_steps(data: FactorData, asked: Request) -> tuple[list[MethodConfi
     """The stages that were asked for and the steps of each, those that are usual where none were named."""
     traits = Traits.of(data)
     if asked.method is None:
-        configs, usual = budgets.default_chain(traits), budgets.default_steps(traits)
+        configs, usual = budgets.default_chain(traits), budgets.default_steps(traits, len(data))
     else:
         named = [asked.method] if isinstance(asked.method, MethodConfig | str) else asked.method
         starts = [methods.by_name(one) if isinstance(one, str) else one for one in named]
