@@ -36,13 +36,17 @@ it should be. «of stage 1» is the squared error of x̂ as a part of y's.
 ## What to know of these figures
 - The time is a few minutes on one core. That is what the fast recipe is made for, and the papers' settings and
   pythae's are not: they are for hours on a GPU, where they do better than here. This is what a user with minutes gets.
-- `scenes` was drawn so that its factors can be found, and the fast recipe was chosen on it and on `sprites` (on other
-  seeds). Cars3D played no part in that.
+- `scenes` was drawn so that its factors can be found, and the fast recipe was chosen on it and on `sprites`. Cars3D
+  played no part in that.
+- Steps are chosen beforehand by the pace of a few, so that contestants end some seconds apart: compare them at equal
+  CPU seconds, not at their ends.
 - Weights on the way are of the same run, whose learning rate falls to its end: a run that was made for a quarter of the
   time would be better than the line shows at its quarter.
 - pythae's default β is 1 and its default networks are not convolutional; whoever sets them will do better.
 - CPU seconds are of training alone (with y for the second stage), divided among steps evenly. Scores are of training
-  data: MIG of up to 10,000 observations, errors and M1 to M4 of 1,000. {count} runs, seeds {seeds}.
+  data: MIG of up to 10,000 observations, errors and M1 to M4 of 1,000.
+- {count} runs so far, seeds {seeds}. Seeds differ as much as settings do: of one seed only large differences count. The
+  command above goes on with the runs that are missing here.
 """
 
 
@@ -102,7 +106,7 @@ def draw(path: Path, results: Results, names: Sequence[str]) -> None:
             for stage in range(len(runs[0]["stages"])):
                 curves(axes[1, column], [run["stages"][stage]["points"] for run in runs], "l2", colour, None)
         axes[0, column].set(title=data, ylim=(0, None))
-        axes[1, column].set(xlabel="CPU seconds", yscale="log")
+        axes[1, column].set(xlabel="CPU seconds", ylim=(0, None))
         for axis in axes[:, column]:
             axis.set_xlim(left=0)
             axis.spines[["top", "right"]].set_visible(False)

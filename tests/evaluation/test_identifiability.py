@@ -67,3 +67,18 @@ def test_the_rank_is_that_of_the_best_choice_of_points() -> None:
     mean, log_var = priors(7, 3)
     repeated = np.repeat(mean, 4, axis=0), np.repeat(log_var, 4, axis=0)
     assert condition_iv(*repeated).holds
+
+
+def test_the_matrix_of_three_priors_by_hand() -> None:
+    """λ = (μ/σ², −1/2σ²) of standardised latents; L holds the differences from the point nearest to the middle."""
+    mean, variance = np.array([1.0, 2.0, 6.0]), np.array([1.0, 4.0, 0.5])
+    spread = mean.var() + variance.mean()
+    m, v = (mean - 3) / np.sqrt(spread), variance / spread
+    points = np.stack([m / v, -0.5 / v], axis=1)
+    nearest = np.square(points - points.mean(0)).sum(1).argmin()
+    matrix = np.delete(points, nearest, axis=0) - points[nearest]
+    found = condition_iv(mean[:, None], np.log(variance)[:, None])
+    largest, least = np.linalg.svd(matrix, compute_uv=False)
+    np.testing.assert_allclose(found.singular_values, [largest, least])
+    np.testing.assert_allclose(found.condition_number, np.linalg.cond(matrix))
+    assert found.condition_number > 1

@@ -1,5 +1,6 @@
 """What measures feed into their formulas, worked out by hand on stages that are a line of arithmetic."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,8 +10,11 @@ import torch
 from torch import Tensor, nn
 
 from unbraid import metrics
-from unbraid.evaluation import inception, lpips
+from unbraid.data.published.download import RemoteFile
+from unbraid.errors import InputError
+from unbraid.evaluation import downstream, inception, lpips, reconstruction
 from unbraid.evaluation.conditioning import conditioning_scores
+from unbraid.evaluation.measure import MeasureOptions
 from unbraid.metrics import Score
 from unbraid.ops.given import Point
 from unbraid.runs.chain import Chain
@@ -61,7 +65,7 @@ class Learned(Adds):
 def run_of(last: nn.Module, x: Tensor) -> Any:
     first = Sums()
     return SimpleNamespace(
-        data=x, plan=SimpleNamespace(seed=0), chain=Chain([first, last]), stage=lambda number: first,  # type: ignore[list-item]
+        data=x, plan=SimpleNamespace(seed=5), chain=Chain([first, last]), stage=lambda number: first,  # type: ignore[list-item]
         config=lambda number: CONFIG, batches=lambda *_, **__: [(x[:2], x[:2, :0]), (x[2:], x[2:, :0])],
     )  # fmt: skip
 
@@ -79,7 +83,8 @@ def test_conditioning_compares_the_codes_of_x_with_those_of_what_was_made(
         drawn.append(plain(like).numpy())
         return torch.from_numpy(drawn[-1])
 
-    def caught(*codes: np.ndarray, **_: Any) -> dict[str, Score]:
+    def caught(*codes: np.ndarray, **options: Any) -> dict[str, Score]:
+        assert options["seed"] == 5
         given.extend(codes)
         return {"M3": Score(0.25)}
 
@@ -126,3 +131,105 @@ def test_the_perceptual_network_is_given_both_images_from_minus_one_to_one() -> 
     a, b = np.zeros((40, 4, 4, 1), np.uint8), np.full((40, 4, 4, 1), 51, np.uint8)
     found = lpips.distances(lambda left, right: left[:, 2, 0, 0] - 10 * right[:, 0, 3, 3], a, b)
     np.testing.assert_allclose(found, np.full(40, -1 + 6.0), atol=1e-6)
+
+
+class Observed:
+    """A data set of which only the observations are known."""
+
+    def __init__(self, observations: np.ndarray) -> None:
+        self.observations = observations
+        self.fingerprint = "these"
+
+    def __len__(self) -> int:
+        return len(self.observations)
+
+
+def test_errors_are_those_of_the_stage_that_they_are_called_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three stages the second draws: it has no error, and the last one's has no prefix."""
+    x = np.arange(12.0).reshape(6, 2)
+    stages = [Sums(), Sums(), Sums()]
+    stages[1].config = SimpleNamespace(reconstructs=False)
+    run: Any = SimpleNamespace(data=Observed(x), plan=SimpleNamespace(seed=0), chain=SimpleNamespace(stages=stages))
+    monkeypatch.setattr(reconstruction, "comparable", lambda run, values: values)
+    monkeypatch.setattr(reconstruction, "outputs", lambda run, rows, *_, **__: [x[rows] + d for d in (1, 3, 4)])
+    found = reconstruction.compute(run, ("l1", "l2"), MeasureOptions(rows=4, show=False), True)
+    values = {key: score.value for key, score in found.items()}
+    assert values == {"stage-1/l1": 1, "l1": 4, "stage-1/l2": 1, "l2": 16}
+
+
+def test_features_of_each_stage_are_compared_with_those_of_the_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = np.random.default_rng(0)
+    images = random.integers(0, 200, (6, 4, 4, 1)).astype(np.uint8)
+    run: Any = SimpleNamespace(data=Observed(images), plan=SimpleNamespace(seed=0))
+    monkeypatch.setattr(inception, "outputs", lambda run, rows, *_, **__: [images[rows] + np.uint8(51), images[rows]])
+    monkeypatch.setattr(inception, "find_network", lambda file: file)
+    seen: list[int] = []
+
+    def network(x: Tensor) -> Tensor:
+        seen.append(len(x))
+        return x.mean((2, 3))
+
+    monkeypatch.setattr(inception, "load_network", lambda file: (network, "a network"))
+    monkeypatch.setattr("unbraid.data.cache.folder", lambda: tmp_path)
+    (tmp_path / "features").mkdir()
+    found = inception.compute(run, ("fid",), MeasureOptions(images=6, show=False), True)
+    assert {key: score.value for key, score in found.items()} == pytest.approx(
+        {"stage-1/fid": 3 * (51 / 127.5) ** 2, "fid": 0.0}, abs=1e-5
+    )
+    assert sum(seen) == 18
+    inception.compute(run, ("fid",), MeasureOptions(images=6, show=False), True)
+    assert sum(seen) == 30, "features of the data are kept"
+
+
+def test_a_network_of_somebodys_own_is_taken_if_it_gives_features_and_else_refused() -> None:
+    x, path = torch.rand(4, 3, 9, 9), Path("own.pt")
+    assert inception.guarded(lambda x: x.mean((2, 3)), path)(x).shape == (4, 3)
+    for wrong in (lambda x: x.mean((2, 3))[:2], lambda x: x.mean(), lambda x: x.mean((2, 3)) / 0, lambda x: x @ x[:2]):
+        with pytest.raises(InputError, match=r"'own.pt' does not .* give Inception"):
+            inception.guarded(wrong, path)(x)
+
+
+def test_the_network_is_looked_for_where_it_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[RemoteFile] = []
+    monkeypatch.setattr("unbraid.data.cache.folder", lambda: tmp_path)
+
+    def fetch(file: RemoteFile, folder: Path) -> Path:
+        asked.append(file)
+        return folder / file.name
+
+    monkeypatch.setattr(inception, "fetch", fetch)
+    assert inception.find_network(None) == tmp_path / "inception" / "pt_inception-2015-12-05-6726825d.pth"
+    assert asked[0].name == "pt_inception-2015-12-05-6726825d.pth"
+    assert all(address.startswith("https://") and address.endswith(asked[0].name) for address in asked[0].urls)
+    assert asked[0].fixed
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_what_encodes_reads_labels_where_it_may_and_else_none(labels: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every measure that encodes passes on whether labels may be read; their default is that they may."""
+    asked: list[bool] = []
+
+    def stop(*_: Any, labels: bool = not labels, **__: Any) -> Any:
+        asked.append(labels)
+        raise StopIteration
+
+    run: Any = SimpleNamespace(data=Observed(np.zeros((4, 2))), plan=SimpleNamespace(seed=0), codes=stop, is_image=True)
+    options = MeasureOptions(show=False)
+    for module in (reconstruction, inception, lpips):
+        monkeypatch.setattr(module, "outputs", stop)
+    monkeypatch.setattr(reconstruction, "comparable", lambda run, values: values)
+    monkeypatch.setattr(inception, "find_network", lambda file: file)
+    monkeypatch.setattr(inception, "load_network", lambda file: (None, ""))
+    monkeypatch.setattr(inception, "cached_features", lambda *_: np.zeros((4, 2)))
+    monkeypatch.setattr(lpips, "load_network", lambda file: None)
+    for module, name in (
+        (reconstruction, "l1"),
+        (downstream, "downstream_by_stage"),
+        (inception, "fid"),
+        (lpips, "lpips"),
+    ):
+        with pytest.raises(StopIteration):
+            module.compute(run, (name,), options, labels)
+    assert asked == [labels] * 4

@@ -12,8 +12,8 @@ from unbraid.metrics.usage import in_use
 
 def learned(tmp_path: Path, file: Path, *words: str) -> tuple[ub.Run, str, str]:
     """A run of `unbraid fit FILE --method beta-tcvae`, small and short, and what is said of latents and of PCA."""
-    out = tmp_path / "run"
-    assert main(["fit", str(file), "--method", "beta-tcvae", "--out", str(out), "--quiet", *words]) == 0
+    out, all_rows = tmp_path / "run", ("--held-out", "0")  # so that PCA's figure can be worked out here
+    assert main(["fit", str(file), "--method", "beta-tcvae", "--out", str(out), "--quiet", *all_rows, *words]) == 0
     run = ub.open(out)
     said = [text for _, text in run.verdict()]
     return run, said[0], next(text for text in said if text.startswith("Reconstructions"))

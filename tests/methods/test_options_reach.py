@@ -126,3 +126,14 @@ def test_a_flow_starts_from_the_values_as_they_are() -> None:
     assert not flow.centre.any()
     assert (flow.spread == 1).all()
     assert flow.centre.shape == flow.spread.shape == (256,)
+
+
+@pytest.mark.parametrize("config", having("critic_width"), ids=lambda config: config.name)
+def test_a_critic_is_as_wide_as_the_rest_unless_it_is_told(config) -> None:
+    def size(**options: float) -> int:
+        counts: list[int] = [weight.numel() for weight in built(config, **options).critic.parameters()]
+        return sum(counts)
+
+    assert size(width=0.1) == size(width=0.3, critic_width=0.1)
+    assert size(width=0.1, critic_width=0.3) == size(width=0.3)
+    assert size(width=0.3) > size(width=0.1)

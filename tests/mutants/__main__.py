@@ -14,17 +14,18 @@ from collections import defaultdict
 from functools import partial
 from pathlib import Path
 
+from .listed import wrong_mutants
 from .mutant import Mutant, chosen
 from .operators import mutants_of
 from .scores import known_survivors, print_scores
 from .session import ROOT, SOURCE, Session, digest_of, in_fork, try_mutant, with_session
-from .wrong_equations import wrong_mutants
 
 ROOMS = {
     "ops": ("ops",),
     "methods": ("methods",),
     "metrics": ("metrics",),
     "nets": ("nets",),
+    "training": ("training/averaging.py", "training/loop.py", "core/method.py", "runs/chain.py"),
     "measures": tuple(
         f"evaluation/{name}.py"
         for name in (
@@ -54,13 +55,21 @@ TESTS = {
     ),
     "metrics": ("tests/metrics", "src/unbraid/metrics"),
     "nets": ("tests/nets", "src/unbraid/nets", "tests/methods"),
+    "training": (
+        "tests/training/test_training_means.py",
+        "tests/training/test_contract_violations.py",
+        "tests/methods/test_updates.py",
+        "tests/methods/staged/test_stages.py",
+        "tests/evaluation/test_stage_measures.py",
+    ),
     "measures": ("tests/evaluation", "tests/nets/test_inception.py"),
 }
-# For the sample: tests that take milliseconds.
+# For the sample: operations and losses, against tests that take milliseconds.
 SAMPLE_TESTS = (
-    "tests/ops", "tests/nets/test_forward_by_hand.py", "tests/metrics/test_by_hand.py", "tests/metrics/test_theory.py",
-    *(f"tests/methods/test_loss_{name}.py" for name in ("vae", "total_correlation", "labelled", "parted_vae")),
-)  # fmt: skip
+    "tests/ops",
+    "tests/methods/test_updates.py",
+    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "tests" / "methods").glob("test_loss_*.py"))),
+)
 MOST_SECONDS = 30.0  # of tests that a mutant is given; those of its own room first, then the others, fast ones first
 CACHE = ROOT / ".mutants"
 
@@ -146,7 +155,8 @@ def run(options: argparse.Namespace, session: Session) -> None:
         print("these tests fail on the program as it is, and are left out:", *coverage.failing, sep="\n  ")
     mutants = planned(options)
     if options.sample:
-        mutants = chosen([mutant for mutant in mutants if mutant.function and coverage.tests(mutant)], options.sample)
+        of_losses = [m for m in mutants if m.file.startswith("ops/") or m.function.endswith("loss")]
+        mutants = chosen([m for m in of_losses if m.function and coverage.tests(m)], options.sample)
         (CACHE / "sample.json").write_text(json.dumps([mutant.key for mutant in mutants]))
     for number in range(options.jobs):
         if options.jobs == 1 or os.fork() == 0:

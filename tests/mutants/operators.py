@@ -15,6 +15,7 @@ from .syntax import (
     DROPPED,
     OTHER,
     SWAPPED,
+    UNHEARD,
     UNTURNED,
     is_number,
     is_super,
@@ -261,7 +262,7 @@ class _Maker:
                 old = self.text(node)
                 self.add("turned", node, old[: start - at] + turned + old[end - at :])
         for keyword in node.keywords:
-            if keyword.arg not in (None, "device", "dtype", "show", "strict", "title") and not is_text(keyword.value):
+            if keyword.arg is not None and keyword.arg not in UNHEARD and not is_text(keyword.value):
                 self.without(node, keyword)
 
     def without(self, node: ast.Call, keyword: ast.keyword) -> None:

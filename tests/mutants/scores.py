@@ -33,6 +33,8 @@ def print_scores(
     print("\n| part | mutants | killed | equivalent | score |\n|---|---|---|---|---|")
     for room, files in rooms.items():
         tried = [(m, results[m.key]["status"]) for m in mutants if m.file in files and m.key in results]
+        if not tried:
+            continue
         killed = sum(status in ("killed", "timeout") for _, status in tried)
         left = [m for m, status in tried if status in ("survived", "broken")]
         same = sum(plain(m) in known for m in left)

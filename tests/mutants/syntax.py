@@ -38,7 +38,9 @@ UNTURNED = (
     "maximum",
     "minimum",
     "mse_loss",
+    "scaled",
 )  # no other order, or none that counts
+UNHEARD = ("device", "dtype", "show", "strict", "title", "progress")  # arguments: not behaviour, or an assertion
 SILENT = ("_log", "warnings", "bar", "progress", "logging")  # calls on these are not behaviour
 
 

@@ -7,12 +7,13 @@ from types import ModuleType
 
 import pytest
 
+from .listed import wrong_mutants
 from .live import find_functions, put_in
 from .mutant import Mutant, chosen
 from .operators import mutants_of
 from .scores import known_survivors
 from .session import SOURCE as PACKAGE
-from .wrong_equations import WRONG, wrong_mutants
+from .wrong_equations import WRONG
 
 SOURCE = '''
 """Not 3 + 4."""

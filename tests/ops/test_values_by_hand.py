@@ -17,6 +17,7 @@ from unbraid.ops import (
     mixture,
     total_correlation,
 )
+from unbraid.ops.counts import GREATEST_LOG_RATE, split_output
 from unbraid.ops.given import Given, Point, Uniform
 from unbraid.ops.groups import grouped_density
 from unbraid.ops.information import UNIFORM_ENTROPY, RecognisedCode, UniformCode, information_bound
@@ -266,3 +267,14 @@ def test_given_codes_are_points_and_their_prior_is_uniform() -> None:
     assert not prior.kl_per_latent().any()
     counted = Uniform(500, ("a",), ((3.0, 6.0),), torch.tensor([True])).rsample()
     assert sorted(set(counted.flatten().tolist())) == [3.0, 4.0, 5.0, 6.0], "a range need not begin at 0"
+
+
+def test_rates_of_counts_stay_where_they_can_be_written_down() -> None:
+    output = torch.tensor([[900.0, -2.0, 3.0, 800.0]])
+    rates, none = split_output("poisson", output)
+    assert none is None
+    close(rates, [[GREATEST_LOG_RATE, -2.0, 3.0, GREATEST_LOG_RATE]])
+    rates, dispersions = split_output("negative-binomial", output)
+    close(rates, [[GREATEST_LOG_RATE, -2.0]])
+    close(dispersions, [[3.0, 800.0]])
+    assert torch.isfinite(rates.exp()).all()

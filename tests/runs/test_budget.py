@@ -50,6 +50,11 @@ def test_time_is_divided_by_the_shares_after_what_comes_later_is_taken_off() -> 
     assert 560 < after + sum(choice.seconds for choice in found) <= 600
 
 
+def test_a_busy_machine_takes_longer_for_the_page_too() -> None:
+    idle, busy = ([(FIRST, Pace(0.001, "32-true", factor))] for factor in (1.0, 4.0))
+    assert budget.seconds_after(busy, 10) - budget.seconds_after(idle, 10) == pytest.approx(3 * PAGE_SECONDS)
+
+
 def test_what_a_stage_cannot_use_falls_to_the_next() -> None:
     tried = [Stage(BetaTCVAE, 1, share=0.5, most=1000), Stage(MSVAE, 1, share=0.5)]
     found = choose([[FIRST], [SECOND]], tried, 10, lambda: 500.0 + PAGE_SECONDS, paces(0.02, 0.05))

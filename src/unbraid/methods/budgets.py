@@ -44,7 +44,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a line of the table reached: a data set, CPU seconds of one core for training, and scores by name."""
+    """What a line of the table reached: a data set, CPU seconds of one core for all of it, and scores by name."""
 
     data: str
     seconds: float
@@ -69,7 +69,14 @@ TABLE: tuple[Tried, ...] = (
             # (180 steps), of 8 0.70 (330), of 4 0.68 (560, 18 s); half the width 0.77, and 0.74 with batches of 8.
             Stage(MSVAE, 2600, share=0.6, least=400, lighter=({"batch_size": 8}, {"batch_size": 4})),
         ),
+        (
+            Measured("scenes 64×64, seed 0", 214, {"mig": 0.72, "l2 of stage 1's": 0.22}),
+            Measured("scenes 64×64, seed 1", 213, {"mig": 0.63, "l2 of stage 1's": 0.21}),
+            Measured("scenes 64×64, seed 2", 213, {"mig": 0.66, "l2 of stage 1's": 0.22}),
+        ),
     ),
+    # A second stage learns small tables by heart: on wine (161 rows of 13 columns) it takes the squared error of these
+    # rows from 0.140 of the variance to 0.134, and that of rows that were kept out from 0.43 to 0.59.
     Tried("vectors", (Stage(BetaTCVAE, 10_000, most=40_000),)),
 )
 

@@ -17,7 +17,7 @@ from unbraid.metrics.score import Score
 
 
 @table_metric
-@calibration(draws=5, train=2000)
+@calibration(draws=3, train=2000)
 def explicitness(
     table: Table,
     *,

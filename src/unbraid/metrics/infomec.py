@@ -18,7 +18,7 @@ from unbraid.metrics.score import Score
 
 
 @table_metric
-@calibration(draws=6)
+@calibration(draws=5)
 def infomec(
     table: Table,
     *,

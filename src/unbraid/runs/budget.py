@@ -29,9 +29,9 @@ MEASURING = 0.02  # part of a budget that the steps of one stage are measured fo
 SHORTEST_MEASURE, LONGEST_MEASURE = 0.5, 15.0  # seconds
 # What comes beside the steps: logs, averages of weights, checkpoints, turns of codes.
 OVERHEAD = 1.05
-# After training: the page and other things that hardly depend on the data, in seconds; and passes over the data for y,
-# codes and errors, each as a part of what training takes for as many observations.
-PAGE_SECONDS, PASS_SHARE, SCORED_ROWS = 12.0, 0.3, 10_000
+# After training: the page and other things that hardly depend on the data, in seconds of a machine that does nothing
+# else; and passes over the data for y, codes and errors, as parts of what training takes for as many observations.
+PAGE_SECONDS, PASS_SHARE, SCORED_ROWS = 15.0, 0.3, 10_000
 HOUR = 3600.0
 WORTH_MEASURING = 1000  # steps from which it is looked whether they take hours
 Measure = Callable[[int, MethodConfig], Pace]  # of a stage, from 1, in one of its forms
@@ -136,7 +136,8 @@ def choose(
 def seconds_after(stages: Sequence[tuple[MethodConfig, Pace]], rows: int) -> float:
     """Seconds that codes, scores and the page of a data set with so many rows are expected to take."""
     passes = min(rows, ENCODED_ROWS) + min(rows, SCORED_ROWS)
-    return PAGE_SECONDS + sum(PASS_SHARE * passes * pace.step / config.batch_size for config, pace in stages)
+    page = PAGE_SECONDS * max(pace.busy for _, pace in stages)
+    return page + sum(PASS_SHARE * passes * pace.step / config.batch_size for config, pace in stages)
 
 
 def plan_within(budget: Budget, asked: RunDirectory, machine: Machine) -> tuple[Plan, Mapping[str, Any]]:

@@ -19,10 +19,17 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True)
 class Pace:
-    """What a stage takes here: seconds of a step, and the precision that they were measured in."""
+    """What a stage takes here.
+
+    Attributes:
+        step: seconds of a step.
+        precision: what they were measured in.
+        busy: seconds that pass for each of the processor's, 1 where nothing else runs.
+    """
 
     step: float
     precision: str
+    busy: float = 1.0
 
 
 def measure(job: Job, machine: Machine, most_seconds: float, clock: Clock = time.perf_counter) -> Pace:
@@ -42,7 +49,11 @@ def measure(job: Job, machine: Machine, most_seconds: float, clock: Clock = time
     """
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
         precision = faster(step_seconds(job, machine)) if machine.precision == AUTO else machine.precision
-        return Pace(mean_seconds(trial(job, machine, precision), most_seconds, clock), precision)
+        step = trial(job, machine, precision)
+        passed, worked = time.perf_counter(), time.process_time()
+        mean = mean_seconds(step, most_seconds, clock)
+        passed, worked = time.perf_counter() - passed, time.process_time() - worked
+        return Pace(mean, precision, round(max(1.0, passed / max(worked, 1e-6)), 2))
 
 
 def mean_seconds(step: Callable[[], None], most_seconds: float, clock: Clock) -> float:

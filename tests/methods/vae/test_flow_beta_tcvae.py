@@ -39,7 +39,7 @@ def test_identity_flows_are_the_standard_normal() -> None:
 
 def test_each_density_integrates_to_one() -> None:
     flow = bent()
-    z = torch.linspace(-60, 60, 400_001, dtype=torch.float64)[:, None].expand(-1, 3)
+    z = torch.linspace(-60, 60, 40_001, dtype=torch.float64)[:, None].expand(-1, 3)
     mass = torch.trapezoid(flow.log_prob(z).detach().exp(), z[:, 0], dim=0)
     assert mass.tolist() == pytest.approx([1.0, 1.0, 1.0], abs=1e-5)
 
