@@ -10,6 +10,7 @@ from unbraid import metrics as m
 from unbraid.errors import InputError
 from unbraid.metrics._shared.calibration import perfect_codes
 from unbraid.metrics._shared.checks import as_table
+from unbraid.metrics._shared.correlation import squared_correlation
 from unbraid.metrics._shared.mlp import _Adam
 
 from .conftest import random_table
@@ -90,3 +91,23 @@ def test_perfect_codes_are_the_factors_as_wide_as_the_codes_in_use() -> None:
     still = perfect_codes(as_table(0 * codes, factors, log_vars=log_vars))
     np.testing.assert_allclose(still.codes, expected)
     np.testing.assert_allclose(np.exp(still.log_vars), 1.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["continuous", "cyclic", "categorical"])
+def test_resampled_correlations_lie_around_the_value(kind: str) -> None:
+    random = np.random.default_rng(0)
+    factor = random.integers(6, size=600).astype(float) if kind != "continuous" else random.normal(size=600)
+    codes = np.stack([np.sin(factor), factor, 0 * factor], axis=1) + 0.5 * random.normal(size=(600, 3))
+    table = as_table(codes, factor[:, None], kinds=[kind], sizes=[6.0])
+    value, again = squared_correlation(table, 0, np.arange(600), 0, 200)
+    np.testing.assert_allclose(again.mean(axis=0), value, atol=0.02)
+    assert (again.std(axis=0) < 0.1).all()
+    assert again.std(axis=0)[:2].min() > 0.005
+
+
+def test_one_value_of_one_observation_has_an_error() -> None:
+    assert m.l1([[3.0]], [[1.0]], replicates=0).value == 2
+    assert m.l2([[3.0]], [[1.0]], replicates=0).value == 4
+    for nothing in (np.zeros((0, 2)), np.zeros((2, 0))):
+        with pytest.raises(InputError):
+            m.l1(nothing, nothing)
