@@ -12,6 +12,7 @@ from unbraid.metrics._shared.calibration import perfect_codes
 from unbraid.metrics._shared.checks import as_table
 from unbraid.metrics._shared.correlation import squared_correlation
 from unbraid.metrics._shared.mlp import _Adam
+from unbraid.metrics._shared.predictive import held_out_losses
 
 from .conftest import random_table
 
@@ -111,3 +112,35 @@ def test_one_value_of_one_observation_has_an_error() -> None:
     for nothing in (np.zeros((0, 2)), np.zeros((2, 0))):
         with pytest.raises(InputError):
             m.l1(nothing, nothing)
+
+
+@pytest.mark.parametrize("name", [name for name in m.SUITE if name != "attribute_classification"])
+def test_the_seed_is_zero_unless_it_is_told(name: str) -> None:
+    codes, factors = random_table(60)
+    options = {"train": 40, "test": 20} if name in ("factor_score", "beta_score", "z_diff") else {}
+    if name == "elbo_terms":
+        found = m.elbo_terms(codes, 0 * codes, points=16, replicates=0)
+    else:
+        factors = factors if name not in ("factor_score", "beta_score", "z_diff") else factors[:, :2]
+        found = m.METRICS[name].function(as_table(codes, factors, log_vars=0 * codes), replicates=0, **options)
+    scores = found.values() if isinstance(found, dict) else [found]
+    assert all(score.details.get("seed", 0) == 0 for score in scores)
+
+
+def test_intervals_reach_to_both_sides() -> None:
+    random = np.random.default_rng(0)
+    codes = random.normal(size=(80, 2))
+    score = m.code_information(codes, codes + random.normal(size=(80, 2)), bins=4)
+    assert score.interval is not None
+    assert 0 <= score.interval[0] < score.value < score.interval[1] <= 1
+
+
+def test_values_weigh_alike_where_that_is_asked_for() -> None:
+    label = np.array([0.0] * 90 + [1.0] * 10)
+    table = as_table(np.zeros((100, 1)), label[:, None])
+    rows = np.arange(100)
+    alike, _ = held_out_losses(table, 0, np.zeros((100, 1)), rows, rows, balanced=True, penalty=np.inf)
+    as_met, _ = held_out_losses(table, 0, np.zeros((100, 1)), rows, rows, balanced=False, penalty=np.inf)
+    np.testing.assert_allclose(alike.mean(), np.log(2), rtol=1e-3)
+    expected = np.where(label == 0, -np.log(0.9), -np.log(0.1))
+    np.testing.assert_allclose(as_met, expected, rtol=1e-2)
