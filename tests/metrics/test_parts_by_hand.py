@@ -144,3 +144,9 @@ def test_values_weigh_alike_where_that_is_asked_for() -> None:
     np.testing.assert_allclose(alike.mean(), np.log(2), rtol=1e-3)
     expected = np.where(label == 0, -np.log(0.9), -np.log(0.1))
     np.testing.assert_allclose(as_met, expected, rtol=1e-2)
+
+
+@pytest.mark.parametrize("name", ["mig", "sap", "explicitness", "mcc", "downstream_linear"])
+def test_the_value_is_the_mean_over_factors(name: str) -> None:
+    score = m.METRICS[name].function(*random_table(200), replicates=0)
+    assert np.mean(list(score.details["per_factor"].values())) == pytest.approx(score.value)
