@@ -71,6 +71,7 @@ def test_a_value_in_its_range_or_a_sentence(name: str, data: list[Values]) -> No
     for part, score in (found if isinstance(found, dict) else {"": found}).items():
         low, high = metrics.METRICS[name].display(part).range
         scale = 1e-9 * max(1.0, float(np.square(data[0]).max()))  # sums of squares far from zero lose as many digits
+        assert score.details.get("seed", 0) == 0, part
         assert np.isfinite(score.value), part
         assert low is None or score.value >= low - scale, part
         assert high is None or score.value <= high + 1e-9, part
@@ -133,3 +134,31 @@ def test_best_names_of_classes_know_no_numbers(seed: int, classes: int) -> None:
     before = metrics.class_accuracy(guessed, true, naming="best", replicates=0).value
     assert metrics.class_accuracy(renamed, true, naming="best", replicates=0).value == pytest.approx(before)
     assert before >= metrics.class_accuracy(guessed, true, replicates=0).value - 1e-12
+
+
+def test_intervals_have_two_sides() -> None:
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(2, 60, 3))
+    identities = random.normal(size=(20, 1, 3)) + random.normal(size=(1, 6, 3)) + random.normal(size=(20, 6, 3))
+    scores = {
+        "l1": metrics.l1(a, b),
+        "l2": metrics.l2(a, b),
+        "lpips": metrics.lpips(np.abs(a[:, 0])),
+        "fid": metrics.fid(a, b + 1),
+        "kid": metrics.kid(a, b + 1),
+        "identity_change": metrics.identity_change(identities),
+        "class_accuracy": metrics.class_accuracy(a[:, 0] > 0, a[:, 0] + b[:, 0] > 0),
+    }
+    for name, score in scores.items():
+        assert score.interval is not None, name
+        assert score.interval[0] < score.value < score.interval[1], name
+        assert score.interval[1] - score.interval[0] < 1.5 * score.value, name
+
+
+def test_the_derivative_of_the_frechet_distance_is_of_centred_features() -> None:
+    """Moved as a whole, far from zero, the interval is the same."""
+    random = np.random.default_rng(0)
+    a, b = random.normal(size=(2, 80, 2))
+    near, far = metrics.fid(a, 2 * b).interval, metrics.fid(a + 50, 2 * b + 50).interval
+    assert near is not None
+    assert far == pytest.approx(near, rel=1e-6)

@@ -10,7 +10,9 @@ from unbraid import metrics as m
 from unbraid.errors import InputError
 from unbraid.metrics._shared.calibration import perfect_codes
 from unbraid.metrics._shared.checks import as_table
+from unbraid.metrics._shared.correlation import squared_correlation
 from unbraid.metrics._shared.mlp import _Adam
+from unbraid.metrics._shared.predictive import held_out_losses
 
 from .conftest import random_table
 
@@ -90,3 +92,61 @@ def test_perfect_codes_are_the_factors_as_wide_as_the_codes_in_use() -> None:
     still = perfect_codes(as_table(0 * codes, factors, log_vars=log_vars))
     np.testing.assert_allclose(still.codes, expected)
     np.testing.assert_allclose(np.exp(still.log_vars), 1.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["continuous", "cyclic", "categorical"])
+def test_resampled_correlations_lie_around_the_value(kind: str) -> None:
+    random = np.random.default_rng(0)
+    factor = random.integers(6, size=600).astype(float) if kind != "continuous" else random.normal(size=600)
+    codes = np.stack([np.sin(factor), factor, 0 * factor], axis=1) + 0.5 * random.normal(size=(600, 3))
+    table = as_table(codes, factor[:, None], kinds=[kind], sizes=[6.0])
+    value, again = squared_correlation(table, 0, np.arange(600), 0, 200)
+    np.testing.assert_allclose(again.mean(axis=0), value, atol=0.02)
+    assert (again.std(axis=0) < 0.1).all()
+    assert again.std(axis=0)[:2].min() > 0.005
+
+
+def test_one_value_of_one_observation_has_an_error() -> None:
+    assert m.l1([[3.0]], [[1.0]], replicates=0).value == 2
+    assert m.l2([[3.0]], [[1.0]], replicates=0).value == 4
+    for nothing in (np.zeros((0, 2)), np.zeros((2, 0))):
+        with pytest.raises(InputError):
+            m.l1(nothing, nothing)
+
+
+@pytest.mark.parametrize("name", [name for name in m.SUITE if name != "attribute_classification"])
+def test_the_seed_is_zero_unless_it_is_told(name: str) -> None:
+    codes, factors = random_table(60)
+    options = {"train": 40, "test": 20} if name in ("factor_score", "beta_score", "z_diff") else {}
+    if name == "elbo_terms":
+        found = m.elbo_terms(codes, 0 * codes, points=16, replicates=0)
+    else:
+        factors = factors if name not in ("factor_score", "beta_score", "z_diff") else factors[:, :2]
+        found = m.METRICS[name].function(as_table(codes, factors, log_vars=0 * codes), replicates=0, **options)
+    scores = found.values() if isinstance(found, dict) else [found]
+    assert all(score.details.get("seed", 0) == 0 for score in scores)
+
+
+def test_intervals_reach_to_both_sides() -> None:
+    random = np.random.default_rng(0)
+    codes = random.normal(size=(80, 2))
+    score = m.code_information(codes, codes + random.normal(size=(80, 2)), bins=4)
+    assert score.interval is not None
+    assert 0 <= score.interval[0] < score.value < score.interval[1] <= 1
+
+
+def test_values_weigh_alike_where_that_is_asked_for() -> None:
+    label = np.array([0.0] * 90 + [1.0] * 10)
+    table = as_table(np.zeros((100, 1)), label[:, None])
+    rows = np.arange(100)
+    alike, _ = held_out_losses(table, 0, np.zeros((100, 1)), rows, rows, balanced=True, penalty=np.inf)
+    as_met, _ = held_out_losses(table, 0, np.zeros((100, 1)), rows, rows, balanced=False, penalty=np.inf)
+    np.testing.assert_allclose(alike.mean(), np.log(2), rtol=1e-3)
+    expected = np.where(label == 0, -np.log(0.9), -np.log(0.1))
+    np.testing.assert_allclose(as_met, expected, rtol=1e-2)
+
+
+@pytest.mark.parametrize("name", ["mig", "sap", "explicitness", "mcc", "downstream_linear"])
+def test_the_value_is_the_mean_over_factors(name: str) -> None:
+    score = m.METRICS[name].function(*random_table(200), replicates=0)
+    assert np.mean(list(score.details["per_factor"].values())) == pytest.approx(score.value)

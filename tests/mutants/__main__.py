@@ -54,7 +54,11 @@ TESTS = {
         "tests/training/test_training_means.py",
         "tests/training/test_method_contract.py::test_method_keeps_the_contract",
     ),
-    "metrics": ("tests/metrics", "src/unbraid/metrics"),
+    "metrics": (
+        "tests/metrics",
+        "src/unbraid/metrics",
+        "tests/evaluation/test_stage_measures.py::test_stages_that_know_one_factor_each_know_both_together",
+    ),
     "nets": ("tests/nets", "src/unbraid/nets", "tests/methods"),
     "training": (
         "tests/training/test_training_means.py",
