@@ -32,7 +32,9 @@ def test_a_notebook_hears_what_is_done(chain_run: Run, open_page: Opener, tmp_pa
     frame.locator('[data-code="1/z2"] .name').click()
     page.keyboard.type("hue")
     page.keyboard.press("Enter")
+    page.wait_for_function("'z2' in values.names")
     assert page.evaluate("values.names") == {"z2": "hue"}
+    page.wait_for_timeout(400)  # an address that follows the state would complain in the console by now
     assert [len(stage) for stage in page.evaluate("values.codes")] == [4, 3]
     widget.names = page.evaluate("values.names")
     try:

@@ -148,9 +148,9 @@ def test_networks_of_another_kind_are_named(network: type[torch.nn.Module], tmp_
 
 
 def test_seconds_since_1970_keep_their_digits(tmp_path: Path) -> None:
-    seconds = 1.7e9 + np.arange(64.0)
+    seconds = 1.7e9 + 0.5 * np.arange(64.0)
     lines = [f"{second:.1f},{number % 5}" for number, second in enumerate(seconds)]
-    (tmp_path / "t.csv").write_text("\n".join(["time,value", *lines]))
+    (tmp_path / "t.csv").write_text("\n".join(["reading,value", *lines]))
     data = ub.data.load(tmp_path / "t.csv")
     expected = (seconds - seconds.mean()) / seconds.std()
     np.testing.assert_allclose(data.observations[:, 0], expected, rtol=1e-6)

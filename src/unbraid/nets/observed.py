@@ -82,8 +82,8 @@ class ObservedLabels(nn.Module):
 
     def known(self, labels: Tensor) -> Tensor:
         """Whether each value of u is known, [b, value]."""
-        repeats = torch.tensor(self.sizes, device=labels.device)
-        return (~labels.isnan()).repeat_interleave(repeats, dim=1, output_size=self.values)
+        columns = (~labels.isnan()).split(1, dim=1)
+        return torch.cat([column.expand(-1, size) for column, size in zip(columns, self.sizes, strict=True)], dim=1)
 
     def forward(self, labels: Tensor, instead: Tensor | None = None) -> Tensor:
         """u; where a label is missing, `instead` [b, value], or without it the mean of the labels in training."""

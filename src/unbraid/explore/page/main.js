@@ -142,7 +142,8 @@ function buildKeeping(state, ask) {
   let wait = 0;
   const keep = () => { // as a link of its own, so that reloading changes nothing
     clearTimeout(wait);
-    wait = setTimeout(() => location.replace(toHash(state)), 300);
+    // In a notebook's frame the address is nobody's, and may not be changed.
+    if (location.protocol !== "blob:") wait = setTimeout(() => location.replace(toHash(state)), 300);
   };
   state.on(keep);
   if (parent !== window) // in a notebook's cell, which may want to know
