@@ -134,7 +134,7 @@ def test_the_map_keeps_what_varies_and_is_coloured_by_what_it_orders() -> None:
 def test_the_demo_s_chain_is_decoded_in_a_tenth_of_a_second() -> None:
     data = DataSpec((3, 64, 64), 100)
     y, jobs = torch.rand(3, 3, 64, 64), []
-    started = (recipes.start(method, "fast") for method in (methods.BetaTCVAE, methods.MSVAE))
+    started: list[Any] = [recipes.start(method, "fast") for method in (methods.BetaTCVAE, methods.MSVAE)]
     first, second = (replace(config, likelihood="gaussian-optimal") for config in started)
     for config, inputs in ((first, {}), (second, {"y": y})):
         codes = torch.randn(3, config.latents)
