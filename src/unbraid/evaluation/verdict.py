@@ -15,7 +15,7 @@ from unbraid import metrics
 from unbraid.errors import DataMissing
 from unbraid.evaluation.evaluate import works_without_labels
 from unbraid.evaluation.generalisation import explained_by_pca, flattened, overfitting, row_errors, scores_are_of
-from unbraid.evaluation.held_out_course import risen_since, turning_point
+from unbraid.evaluation.held_out_course import has_lost, turned, turning_point
 from unbraid.evaluation.measure import MeasureOptions
 from unbraid.evaluation.parts import chosen_rows, parts_of
 from unbraid.evaluation.reconstruction import MEASURE as reconstruction_measure
@@ -106,9 +106,10 @@ def still_falling(run: RunDirectory, course: Mapping[int, int | None]) -> Iterat
         where = f"The loss of stage {number}" if len(run.plan.stages) > 1 else "The loss"
         best = None
         if more is not None:  # of one whose weights grow, held-out loss rises too
-            best = turning_point(*logged_loss(run.stage_folder(number) / "log.jsonl", "held_out/total"))
+            steps, loss = logged_loss(run.stage_folder(number) / "log.jsonl", "held_out/total")
+            best = turning_point(steps, loss)
         if best is not None:
-            yield Sentence("bad", risen_since(where, best, total))
+            yield turned(where, best, total, harmed=has_lost(loss))
         elif more == 0:
             yield Sentence("good", f"{where} had come to rest.")
         elif more == NOT_SLOWING:
