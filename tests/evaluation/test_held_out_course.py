@@ -2,12 +2,13 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
-from unbraid.evaluation.generalisation import is_overfitted, overfitting
+from unbraid.evaluation.generalisation import is_overfitted, lagging, overfitting
 from unbraid.evaluation.held_out_course import has_lost, turned, turning_point
-from unbraid.evaluation.verdict import logged_loss
+from unbraid.evaluation.verdict import logged_loss, still_falling
 
 STEPS = np.arange(200.0, 10_001.0, 200.0)
 
@@ -53,3 +54,11 @@ def test_one_wild_row_does_not_hide_that_the_training_data_are_known_by_heart() 
     assert unclear.text.endswith("which 5 observations may be by chance.")
     (good,) = overfitting({1: (np.tile([0.1, 0.2], 20), training)})
     assert good.level == "good"
+
+
+def test_a_stage_that_lags_behind_on_held_out_data_is_not_told_to_train_longer() -> None:
+    run = SimpleNamespace(plan=SimpleNamespace(stages=[(None, 500)]), stage_folder=lambda number: Path("not-there"))
+    (plain,) = still_falling(run, {1: 4000}, set())  # type: ignore[arg-type]
+    (behind,) = still_falling(run, {1: 4000}, lagging({1: (np.full(9, 2.0), np.full(9, 1.0))}))  # type: ignore[arg-type]
+    assert plain.text == "The loss was still falling: about 4,000 more steps would do."
+    assert behind.text == "The loss was still falling, of training data; more steps may not help others."

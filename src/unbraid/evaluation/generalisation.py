@@ -15,6 +15,7 @@ from unbraid.metrics.keys import MetricKey
 from unbraid.runs.held_out import is_own_record
 from unbraid.runs.plan import Plan
 
+Pairs = Mapping[int, tuple[NDArray[np.float64], NDArray[np.float64]]]  # errors of held-out and training rows, by stage
 CLEARLY = 1.2  # times the error of training data, from which on held-out data are reconstructed worse
 LEAST_ROWS = 5  # of either part, below which nothing can be told
 TINY = 1e-12  # in place of an error of 0
@@ -59,7 +60,12 @@ def row_errors(x: NDArray[np.float64], made: NDArray[Any]) -> NDArray[np.float64
     return errors
 
 
-def overfitting(errors: Mapping[int, tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Iterator[Sentence]:
+def lagging(errors: Pairs) -> set[int]:
+    """The stages with larger errors of held-out data, if only by chance."""
+    return {number for number, pair in errors.items() if times_worse(*pair) > CLEARLY}
+
+
+def overfitting(errors: Pairs) -> Iterator[Sentence]:
     """Which stages reconstruct held-out data clearly worse than what they were trained on.
 
     Args:
@@ -75,8 +81,7 @@ def overfitting(errors: Mapping[int, tuple[NDArray[np.float64], NDArray[np.float
             f"Overfitting: {where} {said} the error on held-out data that it has on training data: train "
             "fewer steps, take a smaller --width, or give it more data.",
         )
-    unclear = {number: times_worse(*pair) for number, pair in errors.items() if number not in worse}
-    unclear = {number: times for number, times in unclear.items() if times > CLEARLY}
+    unclear = {number: times_worse(*errors[number]) for number in sorted(lagging(errors) - set(worse))}
     for number, times in unclear.items():
         where = f" of stage {number}" if max(errors) > 1 else ""
         count = len(errors[number][0])
