@@ -223,7 +223,7 @@ def early(
 
 STUDY = Study(
     name="search/udr",
-    title="UDR, which needs no labels, against MIG and DCI over settings and seeds",
+    title="UDR against MIG and DCI over 36 models",
     trials=trials,
     measures=MEASURES,
     page=page,
