@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 
 
@@ -28,6 +29,16 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Which known name may have been meant; all of them where none is near."""
-    names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    names = sorted(known, key=counting_order)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.55)
     return f"did you mean {near[0]!r}?" if near else f"choose one of {', '.join(names)}."
+
+
+def counting_order(name: str) -> list[tuple[int, str]]:
+    """By what names are sorted so that z2 comes before z10.
+
+    Example:
+        >>> sorted(["z10", "z2", "hue"], key=counting_order)
+        ['hue', 'z2', 'z10']
+    """
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]

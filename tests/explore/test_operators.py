@@ -133,6 +133,9 @@ CASES: list[Case] = [
     ("GatherND", [normal(3, 4, 5), np.array([[2], [0], [1]])], {"batch_dims": 1}, 1),
     ("ScatterND", [normal(3, 4, 5), np.array([[0, 3], [2, 2]]), normal(2, 5)], {}, 1),
     ("Expand", [normal(3, 1), numbers(2, 1, 4)], {}, 1),
+    ("Pad", [normal(1, 2, 3, 4), numbers(0, 0, 1, 2, 0, 1, 0, 3)], {"mode": "edge"}, 1),
+    ("Pad", [normal(2, 3, 4), numbers(0, 1, 2, 1, 0, -1), np.float32(0.5)], {}, 1),
+    ("Pad", [normal(2, 3, 4), numbers(1, 2), np.float32(0), numbers(-1)], {}, 1),
     ("ConstantOfShape", [numbers(2, 3)], {"value": numpy_helper.from_array(np.array([2.5], np.float32))}, 1),
     ("Shape", [normal(3, 4, 5)], {"start": 1}, 1),
 ]

@@ -47,3 +47,13 @@ def test_only_gifs_are_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"ends in \.gif"):
         moved.save(tmp_path / "moved.mp4")
     assert not list(tmp_path.iterdir())
+
+
+def test_channels_of_signals_are_drawn_one_below_another(tmp_path: Path) -> None:
+    signals = np.zeros((2, 5, 3, 20))  # [code, step, channel, time]
+    signals[0, :, 1] = np.linspace(-1, 1, 5)[:, None]
+    path = Traversal((signals,), ("z1", "z2"), shown=(0,), original=np.zeros(60)).save(tmp_path / "moved.gif")
+    first, *_, last = frames_of(path)[:5]
+    changed = np.flatnonzero((np.abs(first - last).sum(axis=2) > 60)[HEAD + GAP :].any(axis=1))
+    assert changed.min() >= 72
+    assert changed.max() < 2 * 72

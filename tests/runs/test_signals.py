@@ -87,7 +87,7 @@ def test_a_run_of_signals_stands_on_its_own(tmp_path: Path) -> None:
     assert made[:, 1].mean() == pytest.approx(100, abs=15)  # raw units
     assert np.corrcoef(run.reconstruct(SIGNALS)[0][:, 0].ravel(), SIGNALS[:, 0].ravel())[0, 1] > 0.3  # it learns
     assert run.traverse(SIGNALS[:1], steps=2)[0].shape == (3, 2, 3, 40)
-    with pytest.raises(InputError, match="observations must be float32 of shape"):
+    with pytest.raises(InputError, match="have 80 values, and those that the run was trained on 120"):
         run.encode(SIGNALS[:, :2])
     assert main(["encode", str(tmp_path / "run"), str(tmp_path / "new.npy"), "--out", str(tmp_path / "codes.csv")]) == 0
     assert main(["decode", str(tmp_path / "run"), str(tmp_path / "codes.csv"), "--out", str(tmp_path / "made")]) == 0

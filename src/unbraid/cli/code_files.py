@@ -19,6 +19,8 @@ from unbraid.runs.codes import CodeTable
 from unbraid.util.files import complete_file, write_arrays
 
 NAMES = ("name", "row")  # the first column of a table of codes: what an observation is called, or its place
+# Suffixes that no folder is called.
+FILES = (".csv", ".tsv", ".parquet", ".npy", ".npz", ".h5ad", ".png", ".jpg", ".gif")
 
 
 def write_codes(table: CodeTable, path: Path) -> None:
@@ -95,27 +97,48 @@ def read_codes(path: Path) -> tuple[CodeTable | dict[str, list[Any]], tuple[str,
     return columns, tuple(map(str, columns[key])) if key else tuple(map(str, range(count)))
 
 
-def write_observations(made: NDArray[Any], folder: Path, names: Sequence[str], how: Preprocessing) -> None:
-    """Write images as PNG files under their names, vectors as observations.csv and signals as observations.npy.
+def observations_file(place: Path, is_image: bool, how: Preprocessing) -> Path:
+    """Where observations go: the folder of images; the file of a table or of signals, named or in the folder.
+
+    Args:
+        place: as it was asked for.
+        is_image: whether they are images.
+        how: the run's preprocessing, which knows whether they are signals.
+
+    Example:
+        >>> str(observations_file(Path("made"), False, Preprocessing())), str(observations_file(
+        ...     Path("made.csv"), False, Preprocessing()))
+        ('made/observations.csv', 'made.csv')
+    """
+    suffix = "" if is_image else ".npy" if how.signal else ".csv"
+    if place.suffix.lower() not in FILES:
+        return place / f"observations{suffix}" if suffix else place
+    if place.suffix.lower() != suffix:
+        what = "images go into a folder" if is_image else f"these observations are written as {suffix}"
+        raise InputError(f"--out {str(place)!r}: {what}; name a folder{f' or a {suffix} file' if suffix else ''}.")
+    return place
+
+
+def write_observations(made: NDArray[Any], place: Path, names: Sequence[str], how: Preprocessing) -> None:
+    """Write images as PNG files under their names, vectors as a CSV and signals as an .npy file.
 
     Args:
         made: observations, [n, h, w, c] of bytes, or [n, value] or [n, channel, time] in their own units.
-        folder: where to.
+        place: the folder of images, or the file, as `observations_file` has it.
         names: of the observations; folders in them are kept, so that no two files meet.
         how: the run's preprocessing, which knows the columns of vectors, if they have names.
     """
     if made.ndim == 2:
         called = [f"value {number}" for number in range(1, made.shape[1] + 1)]
         columns = how.as_columns(made) if how.columns else dict(zip(called, made.T.tolist(), strict=True))
-        write_csv(folder / "observations.csv", {"name": list(names)} | columns)
+        write_csv(place, {"name": list(names)} | columns)
         return
     if made.ndim == 3:
-        with complete_file(folder / "observations.npy") as whole, whole.open("wb") as file:
+        with complete_file(place) as whole, whole.open("wb") as file:
             np.save(file, made)
         return
-    places = picture_names(names)
-    for pixels, place in zip(made, places, strict=True):
-        with complete_file(folder / place) as file:
+    for pixels, name in zip(made, picture_names(names), strict=True):
+        with complete_file(place / name) as file:
             Image.fromarray(pixels[..., 0] if pixels.shape[2] == 1 else pixels).save(file, format="PNG")
 
 

@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unbraid.cli.console import complain, print_notes, print_places, print_verdict
-from unbraid.cli.parsers import ListOf, add_data_lists, add_machine, command_parser, data_lists, machine
+from unbraid.cli.parsers import (
+    ListOf,
+    add_data_lists,
+    add_machine,
+    command_parser,
+    data_lists,
+    machine,
+    part_of_data,
+    seed_number,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from unbraid.core import MethodConfig
@@ -29,8 +39,8 @@ def fit(words: Sequence[str]) -> None:
     )
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--minutes", type=float, metavar="M", help="for all of it: measures, then chooses the steps")
-    length.add_argument("--steps", action=ListOf, item=int, metavar="N", help="for all stages or each (20000)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of weights, batches and noise (0)")
+    length.add_argument("--steps", action=ListOf, item=whole_number, metavar="N", help="for all stages or each (20000)")
+    parser.add_argument("--seed", type=seed_number, default=0, metavar="N", help="of weights, batches and noise (0)")
     parser.add_argument(
         "--recipe",
         default="fast",
@@ -42,7 +52,10 @@ def fit(words: Sequence[str]) -> None:
         "--label-factors", action=ListOf, metavar="NAME", help="factors whose labels they may see (all)"
     )
     parser.add_argument(
-        "--held-out", type=float, metavar="PART", help="of the data that no training sees (0.1 of your own, else 0)"
+        "--held-out",
+        type=part_of_data,
+        metavar="PART",
+        help="of the data that no training sees (0.1 of your own, else 0)",
     )
     parser.add_argument("--held-out-by", metavar="NAME", help="a factor whose values stay together: patient, day, …")
     parser.add_argument(

@@ -33,6 +33,8 @@ class ListOf(argparse.Action):
         """Take the words apart and keep the items."""
         try:
             setattr(namespace, self.dest, [self.item(text) for text in split_list(values)])
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentError(self, str(error)) from None
         except ValueError as error:
             if isinstance(error, InputError):
                 raise
@@ -129,3 +131,26 @@ def whole_number(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number from 1 on, not {text!r}")
     return int(text)
+
+
+def seed_number(text: str) -> int:
+    """Parse a seed: 0, 1, 2, …"""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0 on, not {text!r}")
+    return int(text)
+
+
+def part_of_data(text: str) -> float:
+    """Parse a part of the data, from 0 to below 1.
+
+    Example:
+        >>> part_of_data("0.1")
+        0.1
+    """
+    try:
+        part = float(text)
+    except ValueError:
+        part = -1.0
+    if not 0 <= part < 1:
+        raise argparse.ArgumentTypeError(f"must be a part of the data from 0 to below 1, such as 0.1, not {text}")
+    return part

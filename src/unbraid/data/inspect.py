@@ -65,16 +65,30 @@ class DataInfo:
     def units(self) -> str:
         """What the range is of."""
         standardized = self.data is not None and bool(self.data.preprocessing.mean)
-        return "standardised values" if standardized else "values"
+        counts = self.data is not None and self.data.preprocessing.counts
+        return "standardised values" if standardized else "counts" if counts else "values"
+
+    @property
+    def what(self) -> str:
+        """What the observations are."""
+        signal = None if self.data is None else self.data.preprocessing.signal
+        if signal is not None:
+            return f"signals of {signal[0]} channel{'s' * (signal[0] > 1)} and {signal[1]:,} times"
+        return f"observations of shape {self.shape}"
+
+    @property
+    def mean_text(self) -> str:
+        """The mean; what is 0 but for rounding is 0."""
+        return "0" if abs(self.mean) < 1e-6 * max(abs(self.low), abs(self.high)) else f"{self.mean:.4g}"
 
     def lines(self) -> list[str]:
         """The description as text, a fact a line."""
-        what = f"observations of shape {self.shape}" if self.shape else "rows"
+        what = self.what if self.shape else "rows"
         out = [f"{self.name}: {self.n:,} {what}, {cache.readable_size(self.bytes)}"]
         if self.looked_at:
             scope = "" if self.looked_at == self.n else f" (of {self.looked_at:,} rows looked at)"
             out.append(
-                f"{self.units} {self.low:g} to {self.high:g}, mean {self.mean:.4g}; "
+                f"{self.units} {self.low:g} to {self.high:g}, mean {self.mean_text}; "
                 f"{self.duplicates:,} duplicates{scope}"
             )
         out += column_lines(self.columns)

@@ -15,7 +15,10 @@ from unbraid.metrics.keys import MetricKey
 from unbraid.runs.held_out import is_own_record
 from unbraid.runs.plan import Plan
 
+Pairs = Mapping[int, tuple[NDArray[np.float64], NDArray[np.float64]]]  # errors of held-out and training rows, by stage
 CLEARLY = 1.2  # times the error of training data, from which on held-out data are reconstructed worse
+LEAST_ROWS = 5  # of either part, below which nothing can be told
+TINY = 1e-12  # in place of an error of 0
 DEVIATIONS = 3  # of the difference between both, which it must be beyond
 
 
@@ -31,11 +34,24 @@ def is_overfitted(held_out: NDArray[np.float64], training: NDArray[np.float64]) 
         >>> [is_overfitted(held_out, errors) for held_out in (1.5 * errors, 1.1 * errors, 3 * errors[:2])]
         [True, False, False]
     """
-    if len(held_out) < 2 or len(training) < 2:
+    if min(len(held_out), len(training)) < LEAST_ROWS:
         return False
-    noise = np.sqrt(held_out.var(ddof=1) / len(held_out) + training.var(ddof=1) / len(training))
-    worse = held_out.mean() - training.mean()
-    return bool(worse > DEVIATIONS * noise and held_out.mean() > CLEARLY * training.mean())
+    logs = [
+        np.log(np.maximum(errors, TINY)) for errors in (held_out, training)
+    ]  # of which a wild row does not spoil all
+    noise = np.sqrt(sum(log.var(ddof=1) / len(log) for log in logs))
+    worse = logs[0].mean() - logs[1].mean()
+    return bool(worse > DEVIATIONS * noise and worse > np.log(CLEARLY))
+
+
+def times_worse(held_out: NDArray[np.float64], training: NDArray[np.float64]) -> float:
+    """How many times the error of training data a typical held-out observation has: the ratio of geometric means.
+
+    Example:
+        >>> round(times_worse(np.array([2.0, 8.0]), np.array([1.0, 4.0])), 6)
+        2.0
+    """
+    return float(np.exp(np.log(np.maximum(held_out, TINY)).mean() - np.log(np.maximum(training, TINY)).mean()))
 
 
 def row_errors(x: NDArray[np.float64], made: NDArray[Any]) -> NDArray[np.float64]:
@@ -44,7 +60,12 @@ def row_errors(x: NDArray[np.float64], made: NDArray[Any]) -> NDArray[np.float64
     return errors
 
 
-def overfitting(errors: Mapping[int, tuple[NDArray[np.float64], NDArray[np.float64]]]) -> Iterator[Sentence]:
+def lagging(errors: Pairs) -> set[int]:
+    """The stages with larger errors of held-out data, if only by chance."""
+    return {number for number, pair in errors.items() if times_worse(*pair) > CLEARLY}
+
+
+def overfitting(errors: Pairs) -> Iterator[Sentence]:
     """Which stages reconstruct held-out data clearly worse than what they were trained on.
 
     Args:
@@ -53,14 +74,23 @@ def overfitting(errors: Mapping[int, tuple[NDArray[np.float64], NDArray[np.float
     worse = {number: pair for number, pair in errors.items() if is_overfitted(*pair)}
     for number, (held_out, training) in worse.items():
         where = f"stage {number} has" if max(errors) > 1 else "the model has"
-        times = held_out.mean() / training.mean()
+        times = times_worse(held_out, training)
         said = f"{times:.1f} times" if times < 100 else "more than 100 times"
         yield Sentence(
             "bad",
             f"Overfitting: {where} {said} the error on held-out data that it has on training data: train "
             "fewer steps, take a smaller --width, or give it more data.",
         )
-    if not worse:
+    unclear = {number: times_worse(*errors[number]) for number in sorted(lagging(errors) - set(worse))}
+    for number, times in unclear.items():
+        where = f" of stage {number}" if max(errors) > 1 else ""
+        count = len(errors[number][0])
+        yield Sentence(
+            "note",
+            f"Held-out errors{where} are {times:.1f} times those of training data, which {count} observations may be "
+            "by chance.",
+        )
+    if not worse and not unclear:
         yield Sentence("good", "Held-out data are reconstructed as well as training data.")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,16 @@ from numpy.typing import NDArray
 from unbraid import metrics
 from unbraid.errors import DataMissing
 from unbraid.evaluation.evaluate import works_without_labels
-from unbraid.evaluation.generalisation import explained_by_pca, flattened, overfitting, row_errors, scores_are_of
-from unbraid.evaluation.held_out_course import risen_since, turning_point
+from unbraid.evaluation.generalisation import (
+    Pairs,
+    explained_by_pca,
+    flattened,
+    lagging,
+    overfitting,
+    row_errors,
+    scores_are_of,
+)
+from unbraid.evaluation.held_out_course import has_lost, turned, turning_point
 from unbraid.evaluation.measure import MeasureOptions
 from unbraid.evaluation.parts import chosen_rows, parts_of
 from unbraid.evaluation.reconstruction import MEASURE as reconstruction_measure
@@ -37,6 +45,7 @@ ROWS = 1000  # observations whose reconstructions are compared with PCA's
 LEAST_POINTS = 40  # of the loss, below which its course cannot be told from noise
 AT_REST = 0.01  # part of the whole fall that a quarter of the training may still bring to a loss at rest
 NOT_SLOWING = -1  # in place of a number of steps
+NO_DATA = "Reconstructions are not compared with PCA: the training data are not there."
 
 
 def write_verdict(run: RunDirectory) -> list[Sentence]:
@@ -55,11 +64,13 @@ def sentences(run: RunDirectory) -> Iterator[Sentence]:
     remedy = remedies(adjustable=hasattr(run.config(1), "beta"), at_rest=course.get(1) == 0)
     if table.information is not None:
         yield latents_used(table, remedy)
-    yield from still_falling(run, course)
     try:
-        yield from against_pca(run, reads, remedy)
+        compared, errors = against_pca(run, reads, remedy)
     except DataMissing:
-        yield Sentence("note", "Reconstructions are not compared with PCA: the training data are not there.")
+        compared, errors = [Sentence("note", NO_DATA)], {}
+    yield from still_falling(run, course, lagging(errors))
+    yield from compared
+    yield from overfitting(errors) if errors else ()
     scores = read_scores(run.folder / SCORES)
     yield from against_chance(run, found, scores)
     yield Sentence("note", scores_are_of(run.plan, scores))
@@ -99,18 +110,27 @@ def judged(run: RunDirectory) -> list[int]:
     return [number for number, (config, _) in enumerate(run.plan.stages, 1) if config.reconstructs]
 
 
-def still_falling(run: RunDirectory, course: Mapping[int, int | None]) -> Iterator[Sentence]:
-    """Whether the loss of each stage had come to rest, by the steps that it would have taken to."""
+def still_falling(run: RunDirectory, course: Mapping[int, int | None], behind: Collection[int]) -> Iterator[Sentence]:
+    """Whether the loss of each stage had come to rest, by the steps that it would have taken to.
+
+    Args:
+        run: the run.
+        course: of the loss of each stage, as `steps_to_rest` has it.
+        behind: stages that have larger errors on held-out data, which more steps would not mend.
+    """
     for number, more in course.items():
         total = run.plan.stages[number - 1][1]
         where = f"The loss of stage {number}" if len(run.plan.stages) > 1 else "The loss"
         best = None
         if more is not None:  # of one whose weights grow, held-out loss rises too
-            best = turning_point(*logged_loss(run.stage_folder(number) / "log.jsonl", "held_out/total"))
+            steps, loss = logged_loss(run.stage_folder(number) / "log.jsonl", "held_out/total")
+            best = turning_point(steps, loss)
         if best is not None:
-            yield Sentence("bad", risen_since(where, best, total))
+            yield turned(where, best, total, harmed=has_lost(loss))
         elif more == 0:
             yield Sentence("good", f"{where} had come to rest.")
+        elif more is not None and number in behind:
+            yield Sentence("note", f"{where} was still falling, of training data; more steps may not help others.")
         elif more == NOT_SLOWING:
             yield Sentence("bad", f"{where} was still falling, and no slower: train {2 * total:,} steps or more.")
         elif more is not None:
@@ -185,14 +205,14 @@ def rounded(count: int) -> int:
 # Reconstructions
 
 
-def against_pca(run: RunDirectory, reads_labels: bool, remedy: str) -> Iterator[Sentence]:
+def against_pca(run: RunDirectory, reads_labels: bool, remedy: str) -> tuple[list[Sentence], Pairs]:
     """How much of the data's variance each stage's reconstructions leave, beside PCA with as many codes as are used.
 
-    Of held-out data where there are enough, with PCA of training data; and whether these come back better.
+    Of held-out data where there are enough, with PCA of training data; then also the errors of both parts, by stage.
     """
-    n, numbers = int(run.plan.data["n"]), reconstructing(run)
+    n, numbers, said = int(run.plan.data["n"]), reconstructing(run), list[Sentence]()
     if not numbers:
-        return
+        return said, {}
     part, *others = parts_of(run, reconstruction_measure)
     rows = some_rows(run, part)
     made = [comparable(run, output) for output in outputs(run, rows, show=False, labels=reads_labels)]
@@ -201,7 +221,7 @@ def against_pca(run: RunDirectory, reads_labels: bool, remedy: str) -> Iterator[
     known = flattened(comparable(run, run.data.observations[seen])) if others else x
     variance = float(((x - known.mean(axis=0)) ** 2).mean())
     if variance == 0:
-        return
+        return said, {}
     found = run.codes(labels=reads_labels, show=False)
     for number in numbers:
         codes = sum(int(in_use(found.table(stage)).sum()) for stage in range(1, number + 1))
@@ -215,11 +235,11 @@ def against_pca(run: RunDirectory, reads_labels: bool, remedy: str) -> Iterator[
             baseline = (explained_by_pca(x, known, codes) if others else pca_error(x, codes)) / variance
         where = f" of stage {number}" if len(run.plan.stages) > 1 else ""
         what = f"{where} of held-out data" if others else where
-        yield reconstruction(left, baseline, codes, what, remedy if number == 1 else "train it longer")
-    if others:
-        again = [comparable(run, output) for output in outputs(run, seen, show=False, labels=reads_labels)]
-        pairs = {number: (row_errors(x, made[number - 1]), row_errors(known, again[number - 1])) for number in numbers}
-        yield from overfitting(pairs)
+        said.append(reconstruction(left, baseline, codes, what, remedy if number == 1 else "train it longer"))
+    if not others:
+        return said, {}
+    again = [comparable(run, output) for output in outputs(run, seen, show=False, labels=reads_labels)]
+    return said, {n: (row_errors(x, made[n - 1]), row_errors(known, again[n - 1])) for n in numbers}
 
 
 def some_rows(run: RunDirectory, part: Part) -> NDArray[np.int64]:

@@ -28,6 +28,7 @@ from unbraid.runs.chain import (
 from unbraid.runs.codes import CodeTable, distinct
 from unbraid.runs.directory import ENCODE_BATCH, RunDirectory
 from unbraid.training.batches import as_stored
+from unbraid.util.lists import few
 from unbraid.util.names import named_columns, read_names
 from unbraid.util.seeds import mix
 
@@ -148,7 +149,10 @@ def from_columns(run: RunDirectory, table: Mapping[str, Any]) -> list[Any]:
             given.append(None)
             continue
         if None in found:
-            raise InputError(f"the codes have no column {prefix + called[found.index(None)]!r}.")
+            raise InputError(
+                f"the codes have no column {prefix + called[found.index(None)]!r}, only {few(list(table))}; "
+                "give a table as unbraid encode writes it."
+            )
         try:
             given.append(np.stack([np.asarray(table[str(key)], dtype=np.float32) for key in found], axis=1))
         except ValueError:

@@ -24,6 +24,7 @@ from unbraid.data.own.vectors import as_vectors
 from unbraid.errors import InputError
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.observations import check_observations
+from unbraid.util.lists import few
 from unbraid.util.schema import from_json
 from unbraid.util.units import column_places
 
@@ -225,9 +226,7 @@ def from_table(run: RunDirectory, table: Mapping[str, list[Any]], name: str, nam
     )
     absent = [column for column in wanted if column not in table]
     if absent:
-        raise InputError(
-            f"{name!r} has no column {absent[0]!r}; the run was trained on {', '.join(wanted)}, in any order."
-        )
+        raise InputError(f"{name!r} has no column {absent[0]!r}; the run was trained on {few(wanted)}, in any order.")
     how, place = run.preprocessing, Path(name)
     values = table_values(place, table, wanted, how.categories)
     values = filled(place, values, column_places(wanted, how.categories), how.fill, "fill or remove these rows.")

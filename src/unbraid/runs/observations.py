@@ -24,6 +24,9 @@ def check_observations(plan: Plan, x: NDArray[Any]) -> None:
     is_image = len(shape) == 3
     stored = (*shape[1:], shape[0]) if is_image else shape
     kind = np.dtype(np.uint8 if is_image else np.float32)
+    values = int(np.prod(x.shape[1:]))
+    if not is_image and values != stored[0]:
+        raise InputError(f"observations have {values:,} values, and those that the run was trained on {stored[0]:,}.")
     if x.shape[1:] != stored or x.dtype != kind:
         raise InputError(
             f"observations must be {kind} of shape [n, {', '.join(map(str, stored))}], "

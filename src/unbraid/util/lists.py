@@ -51,3 +51,13 @@ def name_list(names: str | Sequence[str]) -> list[str]:
         (['mass', 'width'], ['Paris, Texas'])
     """
     return split_list(names) if isinstance(names, str) else [str(name) for name in names]
+
+
+def few(names: Sequence[str], most: int = 8) -> str:
+    """Names in a sentence: the first, and how many there are where not all are named.
+
+    Example:
+        >>> few(["a", "b"]), few(["a", "b", "c"], most=2)
+        ('a, b', 'a, b, … (3 in all)')
+    """
+    return ", ".join(names) if len(names) <= most else f"{', '.join(names[:most])}, … ({len(names):,} in all)"

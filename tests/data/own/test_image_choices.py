@@ -79,7 +79,17 @@ def test_arrays_of_sixteen_bits_are_stretched_and_dark_ones_are_said():
     deep = ud.from_arrays(np.linspace(200, 4000, 3 * 64).astype(np.uint16).reshape(3, 8, 8))
     assert (deep.observations.min(), deep.observations.max()) == (0, 255)
     assert deep.preprocessing.stretch == (200, 4000)
-    dark = ud.from_arrays(np.arange(64.0).reshape(1, 8, 8) % 17)
+    dark = ud.from_arrays((np.arange(64).reshape(1, 8, 8) % 17).astype(np.uint8))
     assert dark.observations.max() == 16
     assert dark.notes == ("values reach 16 of 255, so that images are dark; --data.value-range 0,16 makes that white",)
     assert ud.from_arrays(np.arange(256.0).reshape(1, 16, 16)).notes == ()
+
+
+def test_floats_that_end_far_below_255_are_stretched_and_bytes_are_not() -> None:
+    images = np.tile(np.array([0.0, 4.0, 8.0, 16.0]), (3, 4, 1))
+    data = ud.from_arrays(images)
+    assert data.observations[0, 0, :, 0].tolist() == [0, 64, 128, 255]
+    assert data.preprocessing.stretch == (0.0, 16.0)
+    assert data.notes == ("values reach 16, which becomes white (--data.value-range 0,255 leaves the images dark)",)
+    assert ud.from_arrays(images, value_range=(0, 255)).observations.max() == 16
+    assert ud.from_arrays(images.astype(np.uint8)).observations.max() == 16

@@ -54,3 +54,9 @@ def test_labels_beside_an_array_are_hinted_at_and_read(tmp_path):
     (tmp_path / "t.csv").write_text("pose\n1\n2\n")
     with pytest.raises(InputError, match="2 rows of labels for 4 observations"):
         ud.load(tmp_path / "x.npy", labels=tmp_path / "t.csv")
+
+
+def test_an_array_called_target_is_a_factor_of_that_name(tmp_path):
+    np.savez(tmp_path / "digits.npz", images=np.zeros((6, 8, 8), np.uint8) + 9, target=np.arange(6) % 3)
+    data = ud.load(tmp_path / "digits.npz")
+    assert [(factor.name, factor.size) for factor in data.factor_info] == [("target", 3)]

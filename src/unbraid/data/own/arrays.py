@@ -14,8 +14,8 @@ from unbraid.data.counts import Kind, is_counts
 from unbraid.data.factor_data import FactorData
 from unbraid.data.own.blocks import check_finite, row_blocks
 from unbraid.data.own.columns import factor_table
-from unbraid.data.own.image_choices import array_ends, dark_note, stretch_note, wanted_ends
-from unbraid.data.own.signals import as_signals, signal_layout
+from unbraid.data.own.image_choices import array_ends, dark_end, dark_end_note, dark_note, stretch_note, wanted_ends
+from unbraid.data.own.signals import LAYOUTS, as_signals, signal_layout
 from unbraid.data.own.vectors import as_vectors, with_logarithms
 from unbraid.data.preprocessing import Preprocessing
 from unbraid.data.scaled import ScaledBytes
@@ -66,6 +66,10 @@ def from_arrays(
         >>> from_arrays(np.zeros((4, 8, 8)), {"pose": [0, 1, 2, 0]})
         FactorData('arrays', 4 × (1, 8, 8), factors: pose[3])
     """
+    if layout not in (None, "nhwc", "nchw", *LAYOUTS):
+        raise InputError(
+            f"{name}: layout {layout!r} is unknown; choose nhwc or nchw for images, nct or ntc for signals."
+        )
     x = as_numbers(observations)
     record = dict(arguments) if arguments is not None else None
     how, notes = Preprocessing(), list[str]()
@@ -94,6 +98,9 @@ def from_arrays(
         ends = wanted_ends(stretch)
         if ends is None and value_range is None and (ends := array_ends(x)) is not None:
             notes.append(stretch_note("the images have more than 8 bits", ends))
+        elif ends is None and value_range is None and (white := dark_end(x)) is not None:
+            ends = (0.0, white)
+            notes.append(dark_end_note(white))
         seen = as_images(x, name, layout, ends or value_range, pack_as, clip=ends is not None)
         notes += dark_note(seen) if value_range is None and ends is None else []
         if value_range is None and ends is None and x.dtype == np.uint8 and not np.may_share_memory(x, seen):

@@ -62,7 +62,7 @@ def column_lines(columns: Sequence[Column]) -> list[str]:
         return []
     cells = [("column", "kind", "values", "missing", "what fit makes of it")]
     for column in columns[:MOST_LINES]:
-        role = f"{column.role}: {column.why}" if column.why else column.role
+        role = f"{column.role} ({column.why})" if column.why else column.role
         spread = f"{column.spread} ({column.distinct:,} different)" if column.distinct > 1 else column.spread
         cells.append((column.name, column.kind, spread, f"{column.missing:,}" if column.missing else "", role))
     widths = [max(len(row[k]) for row in cells) for k in range(4)]

@@ -169,6 +169,28 @@ def value_ends(parts: Iterable[NDArray[np.generic]]) -> tuple[float, float]:
     return (low, high) if high > low else (low, low + 1)
 
 
+def dark_end(x: NDArray[Any]) -> float | None:
+    """What becomes white in an array of images that are no bytes and end far below 255; None for any other.
+
+    Example:
+        >>> dark_end(np.array([0.0, 16.0])), dark_end(np.array([0, 16], np.uint8)), dark_end(np.array([0.0, 1.0]))
+        (16.0, None, None)
+    """
+    if x.dtype.kind not in "iuf" or x.dtype == np.uint8 or not x.size:
+        return None
+    high = -np.inf
+    for _, block in row_blocks(x):
+        if not (block.min() >= 0 and block.max() <= DARK):
+            return None
+        high = max(high, float(block.max()))
+    return high if high > 1 else None
+
+
+def dark_end_note(white: float) -> str:
+    """What is said of that."""
+    return f"values reach {white:g}, which becomes white (--data.value-range 0,255 leaves the images dark)"
+
+
 def array_ends(x: NDArray[Any]) -> tuple[float, float] | None:
     """What becomes black and white in an array of images of 16 bits or more; None for any other."""
     if x.dtype.kind not in "iu" or x.dtype.itemsize < 2 or not x.size:

@@ -122,7 +122,8 @@ def wanted_size(resize: int | Sequence[int] | None) -> tuple[int, int] | None:
         return None
     sides = (resize, resize) if isinstance(resize, int) else tuple(resize)
     if len(sides) != 2 or not all(isinstance(side, int) and side > 0 for side in sides):
-        raise InputError(f"resize={resize!r} must be a side in pixels, or a height and a width.")
+        given = ",".join(map(str, sides)) if not isinstance(resize, int) else resize
+        raise InputError(f"resize={given} must be a side in pixels, or a height and a width, as in 64 or 48,64.")
     return sides[0], sides[1]
 
 

@@ -26,7 +26,7 @@ from unbraid.util.files import check_regular
 from unbraid.util.lists import name_list
 
 ARRAY_NAMES = ("observations", "images", "imgs", "image", "x", "data", "traces", "signals", "arr_0")
-FACTOR_NAMES = ("factors", "latents_classes", "labels", "targets", "y")
+FACTOR_NAMES = ("factors", "latents_classes", "labels", "targets", "label", "target", "y")
 SMALL = 1 << 24  # bytes of an array whose shape is looked at
 READABLE = "a folder of images, .npy, .npz, .h5/.hdf5, .h5ad, .csv or .parquet"
 

@@ -14,6 +14,7 @@ from unbraid.errors import InputError
 from unbraid.util.arrays import open_array
 
 TABLES = (".csv", ".tsv", ".parquet")
+ONE_LABEL = ("label", "target")  # arrays whose name can be the factor's
 USUAL_LABELS = ("labels", "targets", "factors", "y", "classes")
 
 
@@ -36,7 +37,7 @@ def named_factors(
         return None
     for name in wanted:
         if asked is None:
-            return arrays[name]
+            return {name: arrays[name]} if name in ONE_LABEL and arrays[name].ndim == 1 else arrays[name]
         if arrays[name].ndim not in (1, 2) or len(arrays[name]) != rows:
             raise InputError(
                 f"{str(path)!r}: {name!r} has the shape {arrays[name].shape}, and labels of {rows:,} observations "

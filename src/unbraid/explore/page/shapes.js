@@ -146,6 +146,30 @@ function constantOfShape([shape], { value }) {
   return [{ dims, data: like(filled.data, size(dims)).fill(filled.data[0]) }];
 }
 
+// Values around an array: a constant, or those of its edge; negative numbers cut off. Axis by axis is simple and enough.
+function pad([a, pads, value, axes], { mode = "constant" }) {
+  if (mode !== "constant" && mode !== "edge") throw new Error(`Pad with mode ${mode} is not supported`);
+  const filler = value && value.data.length ? value.data[0] : 0;
+  const chosen = axes ? [...axes.data].map((i) => axisOf(i, a.dims.length)) : a.dims.map((_, i) => i);
+  let now = a;
+  chosen.forEach((axis, i) => {
+    const before = pads.data[i], after = pads.data[i + chosen.length], n = now.dims[axis];
+    if (!before && !after) return;
+    const dims = now.dims.map((d, j) => (j === axis ? d + before + after : d));
+    const outer = size(dims.slice(0, axis)), inner = size(dims.slice(axis + 1));
+    const out = like(now.data, size(dims));
+    for (let o = 0, to = 0; o < outer; o++)
+      for (let k = -before; k < n + after; k++, to += inner) {
+        const inside = k >= 0 && k < n;
+        const from = (o * n + (k < 0 ? 0 : Math.min(k, n - 1))) * inner;
+        if (inside || mode === "edge") out.set(now.data.subarray(from, from + inner), to);
+        else out.fill(filler, to, to + inner);
+      }
+    now = { dims, data: out };
+  });
+  return [now];
+}
+
 export const SHAPES = {
   Reshape: reshape,
   Flatten: flatten,
@@ -159,6 +183,7 @@ export const SHAPES = {
   GatherND: gatherND,
   ScatterND: scatterND,
   Expand: expand,
+  Pad: pad,
   ConstantOfShape: constantOfShape,
   Shape: ([a], { start = 0, end }) => [whole(a.dims.slice(start, end))],
 };

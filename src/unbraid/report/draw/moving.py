@@ -19,6 +19,7 @@ Colour = tuple[int, int, int]
 LINE, ACCENT, MIDDLE = (222, 224, 228), (47, 91, 208), (150, 156, 168)
 SIDE = 128  # pixels that a picture has at least
 CHART = (320, 190)  # pixels of a chart
+CHANNEL = 72  # pixels that the chart of a channel is high at least
 GAP, HEAD, FOOT = 20, 40, 30  # pixels: between cells, for a cell's name and track, for the line at the bottom
 FINE = 3  # charts are drawn this much larger, so that lines are smooth
 BARS = 12  # values up to this number are bars, even without names
@@ -46,8 +47,20 @@ def frames(cells: Sequence[Cell], caption: str, original: Array | None, columns:
     if is_image:
         drawn = [[pictures(cell, step) for step in range(steps)] for cell in cells]
     else:
-        chart = Chart.over(cells, original, columns)
-        drawn = [[chart.draw([out[step] for out in cell.outputs]) for step in range(steps)] for cell in cells]
+        parts = by_channel(cells, original)
+        charts = [Chart.over(own, behind, columns, len(parts)) for own, behind in parts]
+        drawn = [
+            [
+                stacked(
+                    [
+                        chart.draw([o[step] for o in own[k].outputs])
+                        for chart, (own, _) in zip(charts, parts, strict=True)
+                    ]
+                )
+                for step in range(steps)
+            ]
+            for k in range(len(cells))
+        ]
     width, height = drawn[0][0].size
     across = columns_of(len(cells), width + GAP, height + HEAD + GAP)
     rows = -(-len(cells) // across)
@@ -64,6 +77,35 @@ def frames(cells: Sequence[Cell], caption: str, original: Array | None, columns:
         draw.text((GAP, size[1] - FOOT + 2), fitted(caption, font(15), size[0] - 2 * GAP), FAINT, font(15), anchor="lm")
         made.append(frame)
     return made
+
+
+def by_channel(cells: Sequence[Cell], original: Array | None) -> list[tuple[list[Cell], Array | None]]:
+    """The cells of each channel of signals [step, channel, time], with what is drawn behind; vectors as one channel.
+
+    Example:
+        >>> parts = by_channel([Cell("z1", (np.zeros((5, 3, 20)),))], np.zeros(60))
+        >>> len(parts), parts[0][0][0].outputs[0].shape, parts[0][1].shape
+        (3, (5, 20), (20,))
+    """
+    shape = cells[0].outputs[0].shape[1:]
+    if len(shape) == 1:
+        return [(list(cells), original)]
+    behind = None if original is None else original.reshape(shape)
+    return [
+        (
+            [Cell(cell.name, tuple(o[:, k] for o in cell.outputs)) for cell in cells],
+            None if behind is None else behind[k],
+        )
+        for k in range(shape[0])
+    ]
+
+
+def stacked(charts: Sequence[Image.Image]) -> Image.Image:
+    """Charts of the same width, one below another."""
+    whole = Image.new("RGB", (charts[0].width, sum(chart.height for chart in charts)), PAPER)
+    for k, chart in enumerate(charts):
+        whole.paste(chart, (0, sum(above.height for above in charts[:k])))
+    return whole
 
 
 def columns_of(count: int, width: int, height: int, shape: float = 16 / 9) -> int:
@@ -122,24 +164,25 @@ class Chart:
     original: Array | None
     columns: tuple[str, ...]
     bars: bool
+    height: int = CHART[1]
 
     @staticmethod
-    def over(cells: Sequence[Cell], original: Array | None, columns: Sequence[str]) -> Chart:
-        """A chart that has room for all that the cells show."""
+    def over(cells: Sequence[Cell], original: Array | None, columns: Sequence[str], channels: int = 1) -> Chart:
+        """A chart that has room for all that the cells show; one of several channels is lower, and curves."""
         flat = [output.reshape(-1, output.shape[-1]) for cell in cells for output in cell.outputs]
         everything = np.concatenate(flat if original is None else [*flat, original.reshape(1, -1)])
         count = everything.shape[1]
-        bars = len(columns) == count or count <= BARS
+        bars = channels == 1 and (len(columns) == count or count <= BARS)
         names = tuple(columns) if len(columns) == count else tuple(f"value {i + 1}" for i in range(count))
         low, high = everything.min(axis=0), everything.max(axis=0)
         if not bars:
             low, high = np.full(count, low.min()), np.full(count, high.max())
         room = 0.05 * np.where(high > low, high - low, 1.0)
-        return Chart(low - room, high + room, original, names, bars)
+        return Chart(low - room, high + room, original, names, bars, max(CHANNEL, CHART[1] // channels))
 
     def draw(self, outputs: Sequence[Array]) -> Image.Image:
         """What each stage makes, the last one on top."""
-        height = max(CHART[1], 24 * len(self.columns)) if self.bars else CHART[1]
+        height = max(self.height, 24 * len(self.columns)) if self.bars else self.height
         large = Image.new("RGB", (CHART[0] * FINE, height * FINE), PAPER)
         draw = ImageDraw.Draw(large)
         series: list[tuple[Array, Colour, int]] = [] if self.original is None else [(self.original, LINE, 3)]
