@@ -34,4 +34,4 @@ def test_a_scalar_with_two_values_is_an_error(capsys, tmp_path, monkeypatch):
     assert main(["fit", "toys", "--method", "beta-vae", "--beta", "6", "7"]) == 2
     assert "--beta must be a number, not '6,7'" in capsys.readouterr().err
     assert main(["fit", "toys", "--method", "beta-vae", "--steps", "3,many"]) == 2
-    assert "invalid int value" in capsys.readouterr().err
+    assert "must be a whole number" in capsys.readouterr().err
