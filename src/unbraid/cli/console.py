@@ -23,6 +23,9 @@ def complain(sentence: str) -> None:
     print(f"unbraid: {sentence}", file=sys.stderr)
 
 
+WIDEST_NAME = 36  # of a first column that is kept on one line: names are copied from it
+
+
 def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a plain table.
 
@@ -31,8 +34,9 @@ def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         rows: cells as text; those of the first column are set bold.
     """
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for head in heads:
-        table.add_column(head, overflow="fold")
+    names_fit = max((len(row[0]) for row in rows), default=0) <= WIDEST_NAME
+    for number, head in enumerate(heads):
+        table.add_column(head, overflow="fold", no_wrap=number == 0 and names_fit)
     for row in rows:
         table.add_row(Text(row[0], style="bold"), *map(Text, row[1:]))
     out.print(table)

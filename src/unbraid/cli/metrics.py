@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unbraid.cli.console import out, print_table
+from rich.padding import Padding
+from rich.text import Text
+
+from unbraid.cli.console import out
 from unbraid.cli.parsers import command_parser
 
 
@@ -18,24 +21,18 @@ def metrics(words: Sequence[str]) -> None:
 
     known = published()
     entries = {MetricKey.parse(text): entry for text, entry in known["scores"].items()}
-    rows = []
     for name, metric in METRICS.items():
         for key in [key for key in entries if key.metric == name] or [MetricKey(name)]:
             shown, entry = metric.display(key.part), entries.get(key)
             limits = " … ".join("∞" if end is None else f"{end:g}" for end in shown.range)
-            rows.append(
-                (
-                    str(key),
-                    shown.description,
-                    limits if any(end is not None for end in shown.range) else "–",
-                    {"higher": "↑", "lower": "↓", "neither": "–"}[shown.better],
-                    f"{entry['chance']['mean']:.2f}".replace("-0.00", "0.00") if entry else "–",
-                    f"{entry['ceiling']:.2f}" if entry and entry["ceiling"] is not None else "–",
-                    ", ".join(metric.unchanged_by) or "–",
-                    metric.reference or "–",
-                )
-            )
-    print_table(("metric", "what it says", "range", "better", "chance", "ceiling", "unchanged by", "reference"), rows)
+            facts = [limits if any(end is not None for end in shown.range) else ""]
+            facts.append({"higher": "higher is better", "lower": "lower is better", "neither": ""}[shown.better])
+            facts.append(f"chance {entry['chance']['mean']:.2f}".replace("-0.00", "0.00") if entry else "")
+            facts.append(f"ceiling {entry['ceiling']:.2f}" if entry and entry["ceiling"] is not None else "")
+            facts.append(f"unchanged by {', '.join(metric.unchanged_by)}" if metric.unchanged_by else "")
+            out.print(Text(str(key), style="bold"), Text(shown.description))
+            lines = " · ".join(fact for fact in (*facts, metric.reference) if fact)
+            out.print(Padding(Text(lines, style="dim"), (0, 0, 0, 4)))
     sizes = ", ".join(map(str, SIZES))
     out.print(
         f"\n[dim]Chance and ceiling: {known['rows']:,} rows, {LATENTS} latents, factors with {sizes} values. They "
