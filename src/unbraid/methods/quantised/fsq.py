@@ -10,14 +10,14 @@ import torch
 from torch import Tensor
 
 from unbraid.core import Batch, DataSpec, Posterior, Terms, Update
+from unbraid.methods.autoencoding import AutoencodingConfig
 from unbraid.methods.quantised.autoencoder import PointModel
-from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.ops.quantise import OneOfValues, finite_scalar
 from unbraid.util.schema import option
 
 
 @dataclass(frozen=True, kw_only=True)
-class FSQ(GaussianConfig):
+class FSQ(AutoencodingConfig):
     """FSQ: an autoencoder whose latents are rounded to a few values between −1 and 1; nothing is weighed.
 
     Reference:
@@ -44,7 +44,7 @@ class RoundedModel(PointModel, ABC):
 
     levels: Tensor
 
-    def __init__(self, config: GaussianConfig, data: DataSpec, values: int) -> None:
+    def __init__(self, config: AutoencodingConfig, data: DataSpec, values: int) -> None:
         super().__init__(config, data)
         self.values = values
         self.register_buffer("levels", torch.linspace(-1, 1, values).repeat(config.latents, 1), persistent=False)
@@ -55,7 +55,7 @@ class RoundedModel(PointModel, ABC):
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """The code, under the key `z`."""
-        return {"z": OneOfValues(self.levels, self.code(self.continuous(x)))}
+        return {"z": OneOfValues(self.levels, self.drawn_codes(x))}
 
     def prior(self, n: int) -> dict[str, Posterior]:
         """Each latent's values, all as likely."""
@@ -67,7 +67,7 @@ class FSQModel(RoundedModel):
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | z)."""
-        reconstruction = self.reconstruction(self.code(self.continuous(batch.x)), batch.x)
+        reconstruction = self.reconstruction(self.drawn_codes(batch.x), batch.x)
         return Terms(reconstruction, reconstruction=reconstruction)
 
     def updates(self) -> tuple[Update, ...]:

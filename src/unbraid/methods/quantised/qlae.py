@@ -10,15 +10,15 @@ import torch
 from torch import Tensor, nn
 
 from unbraid.core import Adam, Batch, DataSpec, Posterior, Terms, Update
+from unbraid.methods.autoencoding import AutoencodingConfig
 from unbraid.methods.options import NetworkOptions
 from unbraid.methods.quantised.autoencoder import PointModel
-from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.ops.quantise import OneOfValues, nearest, straight_through
 from unbraid.util.schema import option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
-class QLAE(GaussianConfig):
+class QLAE(AutoencodingConfig):
     """QLAE: an autoencoder whose latents take one of a few learned values each, with strong weight decay.
 
     Reference:
@@ -59,7 +59,7 @@ class QLAEModel(PointModel):
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | z) + D·(λq·‖sg(c) − z‖² + λc·‖c − sg(z)‖²)/L, for D values and L latents."""
-        continuous = self.continuous(batch.x)
+        continuous = self.encoded(batch.x)
         quantised = nearest(continuous, self.codebook)
         reconstruction = self.reconstruction(straight_through(continuous, quantised), batch.x)
         values = prod(self.data.shape)
@@ -72,7 +72,7 @@ class QLAEModel(PointModel):
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
         """The code, under the key `z`."""
-        return {"z": OneOfValues(self.codebook.detach(), self.code(self.continuous(x)))}
+        return {"z": OneOfValues(self.codebook.detach(), self.drawn_codes(x))}
 
     def prior(self, n: int) -> dict[str, Posterior]:
         """Each latent's values, all as likely."""

@@ -9,8 +9,8 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from unbraid.core import Batch, DataSpec, Terms, Update
+from unbraid.methods.autoencoding import AutoencodingConfig
 from unbraid.methods.quantised.fsq import RoundedModel
-from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.ops.curvature import normalised_hessian_penalty
 from unbraid.ops.kernel_information import kernel_multi_information
 from unbraid.ops.quantise import finite_scalar
@@ -20,7 +20,7 @@ LEAST_SPREAD = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tripod(GaussianConfig):
+class Tripod(AutoencodingConfig):
     """Tripod: FSQ with penalties on dependent codes and on codes whose effects in the decoder mix.
 
     Good weights differ by orders of magnitude between data sets: the authors have 1e-4 and 1e-2 (Shapes3D), 1e-8 and
@@ -59,7 +59,7 @@ class TripodModel(RoundedModel):
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | z) + D·(λ₁·(log q(z) − Σⱼ log q(zⱼ)) + λ₂·mixed share of ∂²layers/∂z²), for D values."""
-        bounded, z = finite_scalar(self.continuous(batch.x), self.values)
+        bounded, z = finite_scalar(self.encoded(batch.x), self.values)
         reconstruction = self.reconstruction(z, batch.x)
         spread = bounded.std(0, correction=0) + LEAST_SPREAD
         values, config = prod(self.data.shape), self.config
