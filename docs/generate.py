@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from pathlib import Path
 
 from unbraid import methods, metrics
@@ -17,6 +18,8 @@ IMAGES = DataSpec(
     (3, 16, 16), 100, (Factor("a", 3), Factor("b", 2)), ranges=((0, 2), (0, 1)), codes=3, labelled=100,
     shares=((0.3, 0.3, 0.4), (0.5, 0.5)), means=(1.0, 0.5),
 )  # fmt: skip
+# CPU time of a step as a multiple of a VAE's, by `benchmarks/step_costs.py`.
+COSTS: dict[str, float] = json.loads((Path(__file__).parent / "step-costs.json").read_text())
 
 
 def write_pages(folder: Path) -> None:
@@ -51,7 +54,7 @@ def list_page(title: str, folder: str, rows: list[tuple[str, str, str]]) -> str:
 def method_page(config: type[MethodConfig]) -> str:
     """What a method is, what it minimises, when it is used, and its options."""
     parts = [f"# {config.title}", f"`--method {config.name}` · `unbraid.methods.{config.__name__}`"]
-    parts += [prose(config.__doc__)]
+    parts += [f"**When to use it.** {config.when}", prose(config.__doc__)]
     if config.conditional:
         parts.append(f"A later stage: it follows another method, as in `--method beta-tcvae {config.name}`.")
     if config.uses_labels:
@@ -64,6 +67,8 @@ def method_page(config: type[MethodConfig]) -> str:
             "## What is minimised\n\n"
             + "\n".join(f"- **{name}**, trains {what}: {text}" for name, what, text in losses)
         )
+    if config.name in COSTS:
+        parts.append(cost(config.name))
     rows = [(f"`--{typed(name)}`", f"`{default}`", about) for name, default, about in describe_options(config)]
     parts.append("## Options\n\n| option | default | meaning |\n|---|---|---|")
     parts[-1] += "".join(f"\n| {option} | {default} | {cell(about)} |" for option, default, about in rows)
@@ -73,6 +78,15 @@ def method_page(config: type[MethodConfig]) -> str:
         parts.append(f"`unbraid fit` starts from what learns in minutes, for colour images of 64×64 `{words}`; "
                      "`--recipe paper` from the defaults above.")  # fmt: skip
     return "\n\n".join(parts) + "\n"
+
+
+def cost(name: str) -> str:
+    """What a step costs beside a VAE's."""
+    fast = f"; by the fast recipe {COSTS[f'{name}, fast']:g}" if f"{name}, fast" in COSTS else ""
+    return (
+        f"**Cost of a step**: {COSTS[name]:g} times a VAE's at the papers' widths{fast} (CPU time of one thread, "
+        "batches of 16 colour images of 64×64; `python benchmarks/step_costs.py`)."
+    )
 
 
 def minimised(config: type[MethodConfig]) -> list[tuple[str, str, str]]:

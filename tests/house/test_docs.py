@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import json
 import re
 import shlex
 from functools import cache
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from unbraid import cli, methods
+from unbraid.core import MethodConfig
+from unbraid.metrics import METRICS
 from unbraid.util.option_paths import option_names
 
 ROOT = Path(__file__).parents[2]
@@ -101,3 +104,21 @@ def test_commands_have_these_options(page: str, line: str) -> None:
         if word.startswith("--") and not word.startswith("--data."):
             name = re.sub(r"^\d+\.", "", word[2:].split("=")[0])
             assert f"--{name}" in text or name in method_options(), f"{page}: {word} of {' '.join(words[:group])}"
+
+
+@pytest.mark.parametrize("config", methods.METHODS, ids=lambda config: config.name)
+def test_a_method_says_when_to_use_it_and_what_it_costs(config: type[MethodConfig]) -> None:
+    assert config.when.endswith("."), "one sentence or two"
+    assert "when" in vars(config), "not another method's sentence"
+    costs = json.loads((ROOT / "docs" / "step-costs.json").read_text())
+    assert costs[config.name] > 0, "python benchmarks/step_costs.py measures it"
+
+
+def test_readme_counts_what_there_is() -> None:
+    row = {
+        cells[1].strip(): cells[2]
+        for line in (ROOT / "README.md").read_text().splitlines()
+        if len(cells := line.split("|")) > 6
+    }
+    assert int(re.findall(r"\d+", row["methods"])[0]) == len(methods.METHODS)
+    assert int(re.findall(r"\d+", row["scores of codes"])[0]) == len(METRICS)

@@ -10,23 +10,14 @@ from pathlib import Path
 
 import unbraid
 
-METRIC = '''
-"""Spread: the mean deviation of the codes."""
-
-from unbraid.metrics._shared.checks import table_metric
-from unbraid.metrics._shared.table import Table
-from unbraid.metrics.record import Metric, register
-from unbraid.metrics.score import Score
-
-
-@table_metric
-def spread(table: Table, *, seed: int = 0, replicates: int = 0) -> Score:
-    """The mean deviation of the codes."""
-    return Score(float(table.codes.std(axis=0).mean()))
-
-
-register(Metric(name="spread", title="Spread", description="mean deviation of the codes", function=spread))
-'''
+# The worked example of CONTRIBUTING.md.
+METRIC = (
+    (Path(__file__).parents[2] / "CONTRIBUTING.md")
+    .read_text()
+    .split("\n## A metric\n")[1]
+    .split("```python\n")[1]
+    .split("```")[0]
+)
 LINE = "from unbraid.metrics.spread import spread as spread\n"
 USE = """
 from unbraid import metrics

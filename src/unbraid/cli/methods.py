@@ -36,6 +36,8 @@ def show_options(name: str) -> None:
 
     config = by_name(name)
     out.print(Text(first_line(config.__doc__), style="bold"), Text(f"({config.paper})" if config.paper else ""))
+    if config.when:
+        out.print(Text(f"When to use it: {config.when}"), soft_wrap=True)
     if config.conditional:
         out.print("A later stage: it follows another method, as in --method beta-tcvae " + config.name)
     if config.uses_labels:

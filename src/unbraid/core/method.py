@@ -92,6 +92,7 @@ class MethodConfig(ABC):
     title: ClassVar[str]  # as people write it, for pages and figures; the name, if a method does not say
     # Where it is published, for lists: authors and year, or a paper of this tool by its method, with the place in it.
     paper: ClassVar[str] = ""
+    when: ClassVar[str] = ""  # a sentence on what it is good for, for its page and for who asks for its options
     # Whether it is a later stage: one that is conditioned on y, the output of the stages before it.
     conditional: ClassVar[bool] = False
     # Whether training reads labels: only then does it see any, and only then is the label budget part of its key.

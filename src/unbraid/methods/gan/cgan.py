@@ -34,6 +34,7 @@ class CGAN(GivenFactors, NetworkOptions):
     name: ClassVar[str] = "cgan"
     title: ClassVar[str] = "CGAN"
     paper: ClassVar[str] = "Mirza & Osindero 2014"
+    when: ClassVar[str] = "As MS-GAN's baseline: factors are given, and nothing keeps to a coarse picture."
     reconstructs: ClassVar[bool] = False
     latents: int = option(10, "number of codes z, standard normal", least=1)
     critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's", least=0)

@@ -35,6 +35,9 @@ class InfoGAN(StackOptions):
     name: ClassVar[str] = "infogan"
     title: ClassVar[str] = "InfoGAN"
     paper: ClassVar[str] = "Chen et al. 2016"
+    when: ClassVar[str] = (
+        "As the adversarial baseline: sharp draws, codes that can be set, and no encoder that reconstructs."
+    )
     codes: int = option(5, "number of codes, uniform on [−1, 1]", least=1)
     noise: int = option(5, "number of noise variables, which are not read back", least=0)
     information: float = option(1.0, "weight λ of the information bound", least=0)

@@ -37,6 +37,7 @@ class MSGAN(LaterStage, NetworkOptions):
     name: ClassVar[str] = "ms-gan"
     title: ClassVar[str] = "MS-GAN"
     paper: ClassVar[str] = "MS-VAE, E"
+    when: ClassVar[str] = "As a second stage where draws must look real and need not be reconstructions."
     reconstructs: ClassVar[bool] = False
     latents: int = option(10, "number of codes z, standard normal", least=1)
     critic_width: float = later_option(0.0, "the same for the critic alone; 0: as the generator's", least=0)

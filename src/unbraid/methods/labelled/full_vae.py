@@ -31,6 +31,10 @@ class FullVAE(GaussianConfig):
     name: ClassVar[str] = "full-vae"
     title: ClassVar[str] = "FullVAE"
     paper: ClassVar[str] = "Locatello et al. 2020"
+    when: ClassVar[str] = (
+        "Where factors are labelled for most observations: the simplest way to make latents be these "
+        "factors."
+    )
     uses_labels: ClassVar[bool] = True
     gamma: float = option(
         1.0, "weight of the cross-entropy between latents and factors (the paper tries 1 to 16)", least=0

@@ -43,6 +43,10 @@ class IDVAE(DoubleConfig):
     name: ClassVar[str] = "idvae"
     title: ClassVar[str] = "IDVAE"
     paper: ClassVar[str] = "Mita et al. 2021"
+    when: ClassVar[str] = (
+        "As IVAE, where labels tell the factors nearly completely: its prior keeps what labels tell, one "
+        "latent for each."
+    )
     needs_complete_labels: ClassVar[bool] = True
 
     def build(self, data: DataSpec) -> IDVAEModel:

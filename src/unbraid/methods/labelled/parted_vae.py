@@ -41,6 +41,10 @@ class PartedVAE(ObservedNetworks):
     name: ClassVar[str] = "parted-vae"
     title: ClassVar[str] = "PartedVAE"
     paper: ClassVar[str] = "Hajimiri et al. 2021"
+    when: ClassVar[str] = (
+        "Where there are classes, and few labels or none: it parts what depends on the class from what does "
+        "not."
+    )
     uses_labels: ClassVar[bool] = True
     standard_prior: ClassVar[bool] = False
     latents: int = option(5, "number of class-independent codes z", least=1)

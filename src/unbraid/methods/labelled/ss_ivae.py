@@ -35,6 +35,7 @@ class SSIVAE(ConditionalConfig):
     name: ClassVar[str] = "ss-ivae"
     title: ClassVar[str] = "SS-IVAE"
     paper: ClassVar[str] = "Mita et al. 2021, C"
+    when: ClassVar[str] = "As IVAE, where few observations are labelled: the other labels are guessed."
     alpha: float = option(1.0, "weight of the supervised term −log q(u | x)", least=0)
 
     def build(self, data: DataSpec) -> SSIVAEModel:
@@ -57,6 +58,7 @@ class SSIDVAE(DoubleConfig):
     name: ClassVar[str] = "ss-idvae"
     title: ClassVar[str] = "SS-IDVAE"
     paper: ClassVar[str] = "Mita et al. 2021, C"
+    when: ClassVar[str] = "As IDVAE, where few observations are labelled: the other labels are guessed."
     alpha: float = option(1.0, "weight of the supervised term −log q(u | x)", least=0)
 
     def build(self, data: DataSpec) -> SSIDVAEModel:

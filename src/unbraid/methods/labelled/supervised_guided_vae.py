@@ -34,6 +34,7 @@ class SupervisedGuidedVAE(GaussianConfig):
     name: ClassVar[str] = "guided-vae-supervised"
     title: ClassVar[str] = "Supervised Guided-VAE"
     paper: ClassVar[str] = "Ding et al. 2020"
+    when: ClassVar[str] = "Where all labels are there, one latent is to tell each, and no other latent may."
     uses_labels: ClassVar[bool] = True
     needs_complete_labels: ClassVar[bool] = True
     label_weight: float = option(1.0, "weight of excitation and inhibition", least=0)

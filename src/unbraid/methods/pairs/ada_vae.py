@@ -41,6 +41,10 @@ class AdaGVAE(AdaConfig):
     name: ClassVar[str] = "ada-gvae"
     title: ClassVar[str] = "Ada-GVAE"
     paper: ClassVar[str] = "Locatello et al. 2020"
+    when: ClassVar[str] = (
+        "Where observations come in pairs that share most factors (frames, views, before and after): nobody "
+        "needs to say which."
+    )
 
     def build(self, data: DataSpec) -> AdaVAEModel:
         """The untrained model."""
@@ -62,6 +66,7 @@ class AdaMLVAE(AdaConfig):
     name: ClassVar[str] = "ada-ml-vae"
     title: ClassVar[str] = "Ada-ML-VAE"
     paper: ClassVar[str] = "Locatello et al. 2020"
+    when: ClassVar[str] = "As Ada-GVAE, with products in place of means: surer codes are heeded more."
 
     def build(self, data: DataSpec) -> AdaVAEModel:
         """The untrained model."""

@@ -28,6 +28,7 @@ class Autoencoder(AutoencodingConfig):
     name: ClassVar[str] = "ae"
     title: ClassVar[str] = "Autoencoder"
     paper: ClassVar[str] = "baseline of Hsu et al. 2023"
+    when: ClassVar[str] = "As the baseline of quantised codes: what reconstruction alone gives."
     standard_prior: ClassVar[bool] = False
 
     def build(self, data: DataSpec) -> AutoencoderModel:

@@ -31,6 +31,7 @@ class FSQ(AutoencodingConfig):
     name: ClassVar[str] = "fsq"
     title: ClassVar[str] = "FSQ"
     paper: ClassVar[str] = "Mentzer et al. 2024"
+    when: ClassVar[str] = "As QLAE with fixed values and nothing to weigh: the simplest quantised codes."
     standard_prior: ClassVar[bool] = False
     values: int = option(12, "values that each latent can take", least=2)
 

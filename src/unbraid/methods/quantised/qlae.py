@@ -33,6 +33,10 @@ class QLAE(AutoencodingConfig):
     name: ClassVar[str] = "qlae"
     title: ClassVar[str] = "QLAE"
     paper: ClassVar[str] = "Hsu et al. 2023"
+    when: ClassVar[str] = (
+        "Where factors take few values: each latent has its own small set of learned values, which names of "
+        "values can be given to."
+    )
     standard_prior: ClassVar[bool] = False
     values: int = option(10, "values that each latent can take", least=2)
     quantization: float = option(0.01, "weight of the codebooks' distance to the codes, for each value", least=0)

@@ -38,6 +38,10 @@ class Tripod(AutoencodingConfig):
     name: ClassVar[str] = "tripod"
     title: ClassVar[str] = "Tripod"
     paper: ClassVar[str] = "Hsu et al. 2024"
+    when: ClassVar[str] = (
+        "Where quantised codes are still mixed, and there is time to search its two weights, which differ "
+        "between data sets."
+    )
     standard_prior: ClassVar[bool] = False
     models_counts: ClassVar[bool] = False  # its penalty looks at the layers of a decoder of values
     values: int = option(12, "values that each latent can take", least=2)

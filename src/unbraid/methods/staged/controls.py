@@ -32,6 +32,9 @@ class Controls(GivenFactors, ObservedNetworks):
     name: ClassVar[str] = "controls"
     title: ClassVar[str] = "Given controls"
     paper: ClassVar[str] = "MS-VAE, C and F.1"
+    when: ClassVar[str] = (
+        "As the first stage where the factors are known and set by hand (a pose, the settings of a machine)."
+    )
     models_counts: ClassVar[bool] = False
     target: str = option("", "what to predict: one of the data set's targets by name, or the observations")
 
@@ -57,6 +60,7 @@ class MSControls(GivenFactors, LaterStage, ObservationOptions):
     name: ClassVar[str] = "ms-controls"
     title: ClassVar[str] = "Given controls (later stage)"
     paper: ClassVar[str] = "MS-VAE, C and F.1"
+    when: ClassVar[str] = "Where further known factors come in at a later stage, as the second of three of a pendulum."
     models_counts: ClassVar[bool] = False
     target: str = option("", "what to predict: one of the data set's targets by name, or the observations")
 

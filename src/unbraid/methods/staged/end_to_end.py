@@ -32,6 +32,7 @@ class EndToEnd(ObservationOptions):
     name: ClassVar[str] = "end-to-end"
     title: ClassVar[str] = "MS-VAE end to end"
     paper: ClassVar[str] = "MS-VAE, L.1"
+    when: ClassVar[str] = "As the ablation of MS-VAE that shows what training by stages is worth."
     models_counts: ClassVar[bool] = False
     latents: int = option(5, "number of codes c, whose KL weighs beta times", least=1)
     residual_latents: int = option(5, "number of codes z, whose KL weighs once", least=1)

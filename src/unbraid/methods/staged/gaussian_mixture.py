@@ -35,6 +35,7 @@ class GaussianMixture(MethodConfig):
     name: ClassVar[str] = "gaussian-mixture"
     title: ClassVar[str] = "Gaussian mixture"
     paper: ClassVar[str] = "MS-VAE, D"
+    when: ClassVar[str] = "As a first stage for data in a few clusters, before MS-FLOW; seconds to fit."
     components: int = option(10, "number of Gaussians, each with a variance for every value", least=1)
     em_rows: int = option(
         20_000, "observations that EM looks at, chosen at random; 0 leaves everything to gradients", least=0

@@ -35,6 +35,7 @@ class JacobianSupervision(LaterStage, NetworkOptions):
     name: ClassVar[str] = "jacobian"
     title: ClassVar[str] = "Jacobian supervision"
     paper: ClassVar[str] = "Lezama 2019"
+    when: ClassVar[str] = "As MS-VAE's baseline: detail by a larger autoencoder that copies its teacher's codes."
     replaces_codes: ClassVar[bool] = True
     condition: Condition = option(
         "mean", "what is copied: the teacher's mean codes and what it makes of them (mean), or a draw (sample)"

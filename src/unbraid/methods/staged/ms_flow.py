@@ -37,6 +37,7 @@ class MSFlow(LaterStage, NetworkOptions):
     name: ClassVar[str] = "ms-flow"
     title: ClassVar[str] = "MS-Flow"
     paper: ClassVar[str] = "MS-VAE, D"
+    when: ClassVar[str] = "As a second stage where exact densities are wanted."
     reconstructs: ClassVar[bool] = False
     transforms: int = option(5, "number of affine couplings", least=1)
     layers: int = option(1, "hidden layers of each coupling's network, 1000 units each at width 1", least=0)

@@ -36,6 +36,10 @@ class MSVAE(LaterStage, ObservationOptions):
     name: ClassVar[str] = "ms-vae"
     title: ClassVar[str] = "MS-VAE"
     paper: ClassVar[str] = "MS-VAE, §3.2"
+    when: ClassVar[str] = (
+        "After any method whose codes are good and whose pictures are blurred: it gives detail back and "
+        "leaves the codes alone."
+    )
     latents: int = option(5, "number of residual codes z", least=1)
     models_counts: ClassVar[bool] = False
     beta: float = option(1.0, "weight of the KL term", least=0)

@@ -26,6 +26,10 @@ class AnnealedVAE(GaussianConfig):
     name: ClassVar[str] = "annealed-vae"
     title: ClassVar[str] = "AnnealedVAE"
     paper: ClassVar[str] = "Burgess et al. 2018"
+    when: ClassVar[str] = (
+        "Where a β-VAE leaves out small details: the codes' capacity grows until they are let in. Try a "
+        "smaller γ first where nothing is learned."
+    )
     gamma: float = option(1000.0, "weight of the distance between KL and capacity", least=0)
     capacity: float = option(25.0, "capacity at the end, in nats", least=0)
     capacity_steps: int = option(100_000, "steps until the capacity is reached", least=0)

@@ -34,6 +34,10 @@ class BetaTCVAE(GaussianConfig):
     name: ClassVar[str] = "beta-tcvae"
     title: ClassVar[str] = "β-TCVAE"
     paper: ClassVar[str] = "Chen et al. 2018"
+    when: ClassVar[str] = (
+        "First, on data without labels: it has the fast recipe, and penalises dependence between codes "
+        "rather than what they know."
+    )
     beta: float = option(6.0, "weight of the total correlation", least=0)
     alpha: float = option(1.0, "weight of the index-code mutual information", least=0)
     gamma: float = option(1.0, "weight of the dimension-wise KL", least=0)

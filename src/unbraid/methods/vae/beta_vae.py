@@ -25,6 +25,10 @@ class VAE(GaussianConfig):
     name: ClassVar[str] = "vae"
     title: ClassVar[str] = "VAE"
     paper: ClassVar[str] = "Kingma & Welling 2014"
+    when: ClassVar[str] = (
+        "As the baseline of all others, and where sharp reconstructions matter more than codes that come "
+        "apart."
+    )
 
     def build(self, data: DataSpec) -> BetaVAEModel:
         """The untrained model."""
@@ -46,6 +50,10 @@ class BetaVAE(GaussianConfig):
     name: ClassVar[str] = "beta-vae"
     title: ClassVar[str] = "β-VAE"
     paper: ClassVar[str] = "Higgins et al. 2017"
+    when: ClassVar[str] = (
+        "As the first baseline of disentanglement: one weight to turn, and blurred reconstructions where it "
+        "is large."
+    )
     beta: float = option(4.0, "weight of the KL term", least=0)
 
     def build(self, data: DataSpec) -> BetaVAEModel:

@@ -32,6 +32,10 @@ class DIPVAEI(GaussianConfig):
     name: ClassVar[str] = "dip-vae-i"
     title: ClassVar[str] = "DIP-VAE-I"
     paper: ClassVar[str] = "Kumar et al. 2018"
+    when: ClassVar[str] = (
+        "Where reconstructions must stay near a VAE's: only the covariance of mean codes is pushed towards "
+        "the identity."
+    )
     off_diagonal: float = option(10.0, "weight λ_od of squared covariances", least=0)
     diagonal: float = option(
         100.0, "weight λ_d of variances' squared distance from 1 (10·λ_od; 50·λ_od on CelebA)", least=0
@@ -57,6 +61,7 @@ class DIPVAEII(GaussianConfig):
     name: ClassVar[str] = "dip-vae-ii"
     title: ClassVar[str] = "DIP-VAE-II"
     paper: ClassVar[str] = "Kumar et al. 2018"
+    when: ClassVar[str] = "As DIP-VAE-I, where sampled codes are to be uncorrelated too; with batches of 400 and more."
     off_diagonal: float = option(5.0, "weight λ_od of squared covariances", least=0)
     diagonal: float = option(5.0, "weight λ_d of variances' squared distance from 1 (λ_od; λ_od/2 on CelebA)", least=0)
     third_moments: float = option(0.0, "weight λ_3 of the squared third central moments (200 on dSprites)", least=0)

@@ -29,6 +29,10 @@ class FactorVAE(GaussianConfig):
     name: ClassVar[str] = "factor-vae"
     title: ClassVar[str] = "FactorVAE"
     paper: ClassVar[str] = "Kim & Mnih 2018"
+    when: ClassVar[str] = (
+        "Where β-TCVAE's estimate of the total correlation is in doubt (small batches): a critic estimates "
+        "it, at twice the cost of a step."
+    )
     gamma: float = option(35.0, "weight of the total correlation", least=0)
     critic_units: int = option(1000, "units in each of the critic's layers, at width 1", least=1)
     critic_layers: int = option(6, "hidden layers of the critic", least=0)

@@ -31,6 +31,7 @@ class GuidedVAE(GaussianConfig):
     name: ClassVar[str] = "guided-vae"
     title: ClassVar[str] = "Guided-VAE"
     paper: ClassVar[str] = "Ding et al. 2020"
+    when: ClassVar[str] = "Where a linear model already sees the main factors: its components guide the codes."
     models_counts: ClassVar[bool] = False  # the linear decoder makes values
     guide: float = option(0.5, "weight of the linear decoder's squared error", least=0)
     overlap: float = option(1.0, "weight of the components' squared inner products", least=0)
@@ -58,6 +59,7 @@ class GuidedBetaTCVAE(GuidedVAE):
     name: ClassVar[str] = "guided-beta-tcvae"
     title: ClassVar[str] = "Guided-β-TCVAE"
     paper: ClassVar[str] = "Ding et al. 2020"
+    when: ClassVar[str] = "As Guided-VAE, where the codes should also be independent."
     beta: float = option(6.0, "weight of the total correlation", least=0)
     estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
 

@@ -30,6 +30,10 @@ class HFSVAE(GaussianConfig):
     name: ClassVar[str] = "hfs-vae"
     title: ClassVar[str] = "HFS"
     paper: ClassVar[str] = "Roth et al. 2023"
+    when: ClassVar[str] = (
+        "Where factors are correlated in the data: independence would be wrong there, while a support "
+        "without holes is not."
+    )
     beta: float = option(1.0, "weight of the KL term", least=0)
     gamma: float = option(100.0, "weight of the distance to a factorised support", least=0)
     scale_guard: float = option(1.0, "weight of codes whose standard deviation falls below 1", least=0)

@@ -37,6 +37,9 @@ class HFVAE(ObservedNetworks):
     name: ClassVar[str] = "hfvae"
     title: ClassVar[str] = "HFVAE"
     paper: ClassVar[str] = "Esmaeili et al. 2019"
+    when: ClassVar[str] = (
+        "Where codes come in groups that may depend within and not between them, or are partly discrete."
+    )
     groups: tuple[int, ...] = option((1,) * 10, "number of continuous codes in each group", least=1)
     classes: tuple[int, ...] = option((3,), "number of values of each discrete code; none for an empty list", least=2)
     alpha: float = option(1.0, "weight of the information between observations and codes", least=0)

@@ -34,6 +34,10 @@ class JointVAE(ObservedNetworks):
     name: ClassVar[str] = "joint-vae"
     title: ClassVar[str] = "JointVAE"
     paper: ClassVar[str] = "Dupont 2018"
+    when: ClassVar[str] = (
+        "Where some of what varies is a kind and not an amount: it has discrete codes beside continuous "
+        "ones, without labels."
+    )
     latents: int = option(6, "number of continuous codes", least=1)
     classes: tuple[int, ...] = option((3,), "number of values of each discrete code", least=2)
     gamma: float = option(150.0, "weight of the distances between KLs and capacities", least=0)
