@@ -31,6 +31,8 @@ TELL_FACTORS_APART = (
     "modularity",
     "mig_sup",
     "infomec",
+    "omes",
+    "edi",
 )
 
 
