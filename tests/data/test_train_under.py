@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 import unbraid as ub
 from unbraid.data import from_arrays
 from unbraid.data.factor_data import FactorData
+from unbraid.data.published.catalogue import catalogue
+from unbraid.data.published_ties import PUBLISHED, published_pairs
 from unbraid.data.train_under import row_chances, rows_by_chance, train_under
 from unbraid.errors import InputError
 
@@ -81,3 +84,35 @@ def test_a_run_trains_under_ties_and_is_scored_without_them(tmp_path: Path) -> N
     again = ub.open(run.folder)
     assert again.data.train_rows is not None
     assert (again.data.train_rows == tied.train_rows).all()
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_pairs_are_factors_of_their_data_set(name: str) -> None:
+    info = catalogue()[name]
+    varying = tuple(factor.name for factor in info.factors)
+    for preset in PUBLISHED[name]:
+        pairs, strength = published_pairs(name, preset, varying)
+        count = len(varying) - 1 if preset.startswith("1-to-all") else int(preset[0])
+        assert len(pairs) == count
+        assert len({frozenset(pair) for pair in pairs}) == count
+        assert {factor for pair in pairs for factor in pair} <= set(varying)
+        assert all(first != second for first, second in pairs)
+        assert strength == (0.2 if preset.startswith("1-to-all") else 0.1)
+
+
+def test_a_published_preset_weighs_every_cell_as_the_protocol_says() -> None:
+    """exp(−Σ (u − v)²/2σ²) over two pairs, u and v in [0, 1], by enumeration of a grid with dSprites' factors."""
+    sizes = {"shape": 3, "scale": 4, "orientation": 2, "x": 5, "y": 6}
+    rows = np.array(list(itertools.product(*map(range, sizes.values()))), dtype=float)
+    data = replace(from_arrays(rows, rows, names=list(sizes)), name="dsprites")
+    unit = {name: rows[:, k] / (size - 1) for k, (name, size) in enumerate(sizes.items())}
+    weights = np.exp(-((unit["shape"] - unit["x"]) ** 2 + (unit["scale"] - unit["y"]) ** 2) / (2 * 0.4**2))
+    assert row_chances(data, "2-pairs/1:0.4") == pytest.approx(weights / weights.sum())
+    alone = np.exp(-((unit["x"] - unit["y"]) ** 2) / (2 * 0.1**2))
+    assert row_chances(data, "1-pair/2") == pytest.approx(alone / alone.sum())
+    counts = np.bincount(rows_by_chance(row_chances(data, "1-pair/2")), minlength=len(data))
+    assert (np.abs(counts - len(data) * alone / alone.sum()) < 1).all()
+    with pytest.raises(InputError, match="1-pair/"):
+        row_chances(data, "1-pair/7")
+    with pytest.raises(InputError, match="published pairs"):
+        row_chances(grid(), "1-pair/1")

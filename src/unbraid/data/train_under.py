@@ -15,12 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.data.factor_data import FactorData
+from unbraid.data.published_ties import published_pairs
 from unbraid.errors import InputError, unknown
 from unbraid.util.seeds import stream
 
 STRENGTH = 0.2  # σ: the smaller, the stronger; the protocol has 0.1, 0.2 and 0.4
 PRESETS = ("1-pair", "2-pairs", "3-pairs", "1-to-all")
-HOW = "give pairs such as 'shape~size:0.2,x~y' or one of " + ", ".join(PRESETS) + ", with :σ behind it"
+HOW = (
+    "give pairs such as 'shape~size:0.2,x~y' or one of "
+    + ", ".join(PRESETS)
+    + ", with :σ behind it; of Shapes3D, dSprites, MPI3D and Cars3D also published pairs such as 1-pair/2"
+)
 
 
 @dataclass(frozen=True)
@@ -32,14 +37,16 @@ class Tie:
     strength: float
 
 
-def ties(text: str, names: Sequence[str]) -> tuple[Tie, ...]:
+def ties(text: str, names: Sequence[str], data: str = "") -> tuple[Tie, ...]:
     """The pairs of factors that a text names.
 
     Args:
         text: `a~b`, `a~b:0.1` and several of these with commas between; or a preset: `1-pair` ties the first factor to
             the second, `2-pairs` also the third to the fourth, `3-pairs` the fifth to the sixth, and `1-to-all` the
-            first to every other.
+            first to every other. `1-pair/2` and the like are the published pairs of a data set, with their own σ
+            unless it is given (`unbraid.data.published_ties`).
         names: of the factors that vary, in their order.
+        data: name of the data set.
 
     Returns:
         The pairs.
@@ -49,12 +56,17 @@ def ties(text: str, names: Sequence[str]) -> tuple[Tie, ...]:
         (Tie(first='shape', second='size', strength=0.4), Tie(first='shape', second='hue', strength=0.4))
         >>> ties("hue~size", ["shape", "size", "hue"])
         (Tie(first='hue', second='size', strength=0.2),)
+        >>> ties("1-pair/2", ["shape", "scale", "orientation", "x", "y"], "dsprites")
+        (Tie(first='x', second='y', strength=0.1),)
     """
     found: list[Tie] = []
     for part in text.split(","):
         what, _, number = part.strip().partition(":")
         strength = _strength(number, text)
-        if what in PRESETS:
+        if "/" in what and what.partition("/")[0] in PRESETS:
+            known, usual = published_pairs(data, what, tuple(names))
+            pairs, strength = list(known), strength if number else usual
+        elif what in PRESETS:
             pairs = [(names[0], other) for other in names[1:]] if what == "1-to-all" else _neighbours(what, names)
         else:
             first, tilde, second = what.partition("~")
@@ -99,7 +111,7 @@ def row_chances(data: FactorData, text: str) -> NDArray[np.float64]:
     if len(varying) < 2:
         raise InputError(f"{data.name} has no two factors that vary, so that none can be tied to another.")
     exponent = np.zeros(len(data))
-    for tie in ties(text, varying):
+    for tie in ties(text, varying, data.name):
         u, v = (_unit(data.name, name, columns[name]) for name in (tie.first, tie.second))
         exponent -= np.square(u - v) / (2 * tie.strength**2)
     weights = np.exp(exponent - exponent.max())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import zipfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from torch.nn import functional as F
 from unbraid import metrics
 from unbraid.data import cache
 from unbraid.data.published.download import RemoteFile, fetch
-from unbraid.errors import InputError
+from unbraid.errors import InputError, unknown
 from unbraid.evaluation.measure import Measure, MeasureOptions
 from unbraid.evaluation.reconstruction import outputs, stage_key
 from unbraid.metrics import Score
@@ -38,26 +39,44 @@ KNOWN_FILES = {
 }
 ADDRESS = f"https://github.com/mseitzer/pytorch-fid/releases/download/fid_weights/{PUBLIC_FILE}"
 Network = Callable[[Tensor], Tensor]
+PRECISIONS = ("auto", "float32", "bfloat16")
 
 
 def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:
     """FID and KID between data and reconstructions, or draws of GANs and flows: of the last stage and every earlier."""
     rows = choose_rows(len(run.data), options.images, run.plan.seed)
     network, identity = load_network(find_network(options.inception))
-    real = cached_features(network, identity, run, rows, options.show)
+    precision = chosen_precision(options.feature_precision)
+    real = cached_features(network, identity, run, rows, precision, options.show)
     scores: dict[str, Score] = {}
     stages = outputs(run, rows, options.show, labels=labels)
     for number, stage in enumerate(stages, 1):
-        made = features(network, stage, f"features of stage {number}", options.show)
+        made = features(network, stage, f"features of stage {number}", options.show, precision)
         for name in names:
             key = stage_key(name, number, len(stages))
-            scores[key] = metrics.METRICS[name].function(real, made, seed=run.plan.seed)
+            score = metrics.METRICS[name].function(real, made, seed=run.plan.seed)
+            scores[key] = replace(score, details={**score.details, "precision": precision})
     return scores
 
 
 def refusal(run: RunDirectory, name: str) -> str | None:
     """Only images have Inception features."""
     return None if run.is_image else f"{name} compares images; this run's observations are vectors."
+
+
+def chosen_precision(asked: str) -> str:
+    """What the network computes in: as asked, or where it is left open what this processor does fast.
+
+    Example:
+        >>> chosen_precision("float32")
+        'float32'
+    """
+    if asked not in PRECISIONS:
+        raise unknown("precision of features", asked, PRECISIONS)
+    if asked != "auto":
+        return asked
+    able = torch.cpu.get_capabilities()
+    return "bfloat16" if able.get("avx512_bf16") or able.get("amx_bf16") else "float32"
 
 
 def find_network(file: Path | None) -> Path:
@@ -113,32 +132,36 @@ def guarded(network: Network, path: Path) -> Network:
 
 
 def cached_features(
-    network: Network, identity: str, run: RunDirectory, rows: NDArray[np.int64], show: bool
+    network: Network, identity: str, run: RunDirectory, rows: NDArray[np.int64], precision: str, show: bool
 ) -> NDArray[np.float32]:
-    """Features of the data set's own images, kept beside the data."""
-    key = digest([identity, run.data.fingerprint, rows.tolist()])
+    """Features of the data set's own images, kept beside the data: one file for each precision."""
+    told = [] if precision == "float32" else [precision]  # so that what was kept before there was a choice still counts
+    key = digest([identity, run.data.fingerprint, rows.tolist(), *told])
     path = cache.folder() / "features" / f"{key}.npy"
     kept: NDArray[np.float32] | None = cache.open_array(path)
     if kept is not None and kept.ndim == 2 and len(kept) == len(rows):
         return kept
-    found = features(network, run.data.observations[rows], "features of the data", show)
+    found = features(network, run.data.observations[rows], "features of the data", show, precision)
     with complete_file(path) as place, place.open("wb") as file:
         np.save(file, found)
     return found
 
 
 @torch.inference_mode()
-def features(network: Network, images: NDArray[Any], title: str, show: bool) -> NDArray[np.float32]:
+def features(
+    network: Network, images: NDArray[Any], title: str, show: bool, precision: str = "float32"
+) -> NDArray[np.float32]:
     """Pool features [n, 2048] of uint8 images [n, h, w, c]; grey ones are given three equal channels."""
     keep_freed_memory()
     parts = []
-    with Steps(title, len(images), show=show) as bar:
+    half = torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == "bfloat16")
+    with Steps(title, len(images), show=show) as bar, half:
         for start in range(0, len(images), BATCH):
             batch = torch.from_numpy(np.ascontiguousarray(images[start : start + BATCH])).permute(0, 3, 1, 2)
             x = batch.float().div(127.5).sub(1).expand(-1, 3, -1, -1)
             x = F.interpolate(x, (299, 299), mode="bilinear", align_corners=False)
             # Nine tenths of the time of the usual order, and the same features to six digits.
-            parts.append(network(x.contiguous(memory_format=torch.channels_last)).flatten(1).numpy())
+            parts.append(network(x.contiguous(memory_format=torch.channels_last)).flatten(1).float().numpy())
             bar.advance(start + len(batch))
     return np.concatenate(parts)
 

@@ -35,6 +35,8 @@ from unbraid.metrics.dci_es import dci_es as dci_es
 from unbraid.metrics.infomec import infomec as infomec
 from unbraid.metrics.minimality import minimality as minimality
 from unbraid.metrics.sufficiency import sufficiency as sufficiency
+from unbraid.metrics.omes import omes as omes
+from unbraid.metrics.edi import edi as edi
 from unbraid.metrics.irs import irs as irs
 from unbraid.metrics.mcc import mcc as mcc
 from unbraid.metrics.downstream import downstream as downstream

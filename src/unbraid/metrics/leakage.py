@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from unbraid.errors import InputError
-from unbraid.metrics._shared.bootstrap import REPEATS, Array, interval, resampled_means
+from unbraid.metrics._shared.bootstrap import REPEATS, interval
 from unbraid.metrics._shared.calibration import calibration
 from unbraid.metrics._shared.checks import table_metric
-from unbraid.metrics._shared.correlation import standard
-from unbraid.metrics._shared.predictive import held_out_losses
+from unbraid.metrics._shared.predictive import predicted_shares
 from unbraid.metrics._shared.table import Table
 from unbraid.metrics.record import Metric, register
 from unbraid.metrics.score import Score
-
-_WIDEST = 20  # latents whose products are read too: beyond, there would be hundreds of them
 
 
 @table_metric
@@ -60,26 +55,18 @@ def leakage(
         (True, True)
     """
     chosen = _columns(latents, table)
+    each, nats, again = predicted_shares(table, chosen, train, test, seed, replicates)
     fit, held = table.split(train, test, seed)
-    x = _quadratic(standard(table.codes[:, chosen]))
-    each, nats, again = [], [], []
-    for f in range(len(table.names)):
-        losses, plain = held_out_losses(table, f, x, fit, held, balanced=False, penalty=1.0)
-        each.append(1.0 - losses.mean() / plain.mean())
-        nats.append(plain.mean() - losses.mean())
-        if replicates:
-            means = resampled_means(np.stack([losses, plain], axis=1), seed=seed, replicates=replicates)
-            again.append(1.0 - means[:, 0] / np.maximum(means[:, 1], 1e-12))
-    value = float(np.mean(each))
+    value = float(each.mean())
     details = {
         "seed": seed,
         "latents": [table.columns[j] for j in chosen],
         "train": len(fit),
         "test": len(held),
-        "per_factor": table.by_factor(np.array(each)),
-        "nats": table.by_factor(np.array(nats)),
+        "per_factor": table.by_factor(each),
+        "nats": table.by_factor(nats),
     }
-    return Score(value, interval(value, np.mean(again, axis=0), high=1) if replicates else None, details)
+    return Score(value, interval(value, again.mean(axis=1), high=1) if replicates else None, details)
 
 
 def _columns(latents: Sequence[int | str] | None, table: Table) -> list[int]:
@@ -93,14 +80,6 @@ def _columns(latents: Sequence[int | str] | None, table: Table) -> list[int]:
     if not chosen:
         raise InputError(f"latents {list(latents)} are not columns of the codes; choose from {', '.join(names)}.")
     return chosen
-
-
-def _quadratic(x: Array) -> Array:
-    """Codes and their products, each standardised."""
-    if x.shape[1] > _WIDEST:
-        return x
-    first, second = np.triu_indices(x.shape[1])
-    return np.column_stack([x, standard(x[:, first] * x[:, second])])
 
 
 register(

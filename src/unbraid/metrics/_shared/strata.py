@@ -65,3 +65,38 @@ def fixed_factor_batches(
 def share_by_factor(which: NDArray[np.int64], correct: Array, factors: int) -> Array:
     """The mean of `correct` over the points of each factor; 0 for one without points."""
     return np.asarray(np.bincount(which, correct, factors) / np.maximum(np.bincount(which, minlength=factors), 1))
+
+
+def one_factor_pairs(table: Table, factor: int, points: int, seed: int, least: int = 50) -> NDArray[np.int64]:
+    """Pairs of rows `[points, 2]` that differ in one factor and agree in all others, whose labels are all known.
+
+    The first is any row that has a partner, the second any of its partners.
+    """
+
+    def make() -> NDArray[np.int64]:
+        labels = [table.groups(k) for k in range(len(table.names))]
+        rows = np.flatnonzero(np.all([label >= 0 for label, _ in labels], axis=0))
+        rest = np.zeros(len(rows), dtype=np.int64)
+        for k, (label, size) in enumerate(labels):
+            if k != factor:
+                rest = np.unique(rest * size + label[rows], return_inverse=True)[1]  # small numbers do not overflow
+        value = labels[factor][0][rows]
+        order = np.lexsort((value, rest))
+        rows, rest, value = rows[order], rest[order], value[order]
+        first, last = np.searchsorted(rest, rest, side="left"), np.searchsorted(rest, rest, side="right")
+        both = rest * labels[factor][1] + value
+        own, own_end = np.searchsorted(both, both, side="left"), np.searchsorted(both, both, side="right")
+        partners = (last - first) - (own_end - own)
+        anchors = np.flatnonzero(partners > 0)
+        if len(anchors) < least:
+            raise InputError(
+                f"factor {table.names[factor]!r} has {len(anchors)} rows beside which another differs in it alone, and "
+                f"{least} are needed; encode all combinations of the factors, or leave it out of the factors."
+            )
+        draws = stream(seed, f"one differs {factor}")
+        chosen = anchors[draws.integers(len(anchors), size=points)]
+        place = first[chosen] + (draws.random(points) * partners[chosen]).astype(np.int64)
+        place = np.where(place >= own[chosen], place + own_end[chosen] - own[chosen], place)  # step over its own value
+        return np.stack([rows[chosen], rows[place]], axis=1)
+
+    return table.shared(("strata", "one differs", factor, points, seed, least), make)
