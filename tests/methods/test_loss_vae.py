@@ -75,14 +75,14 @@ def test_annealed_vae_holds_the_mean_kl_at_a_capacity_that_grows(step: int, capa
 
 def test_dip_vae_i_draws_the_covariance_of_the_means_to_the_identity(draws: Draws) -> None:
     """Kumar et al. 2018, eq. 6: λ_od on squared covariances of μ, λ_d on (variance − 1)²."""
-    method = tiny(methods.DIPVAEI(off_diagonal=3.0, diagonal=5.0, **SMALL), IMAGES)
+    method = tiny(methods.DIPVAEI(beta=7.0, off_diagonal=3.0, diagonal=5.0, **SMALL), IMAGES)
 
     def by_hand(w: hand.Weights) -> dict[str, float]:
         mean, _, error, kl = elbo(w, IMAGES, draws.normal[0])
         covariance = np.cov(mean.T, bias=True)
         off = 2 * covariance[0, 1] ** 2
         diagonal = (covariance[0, 0] - 1) ** 2 + (covariance[1, 1] - 1) ** 2
-        total = error.mean() + kl.mean() + 3.0 * off + 5.0 * diagonal
+        total = error.mean() + 7.0 * kl.mean() + 3.0 * off + 5.0 * diagonal
         return {"total": total, "off_diagonal": off, "diagonal": diagonal, "kl": kl.mean()}
 
     hand.check_loss(method, "vae", hand.batch(IMAGES), by_hand)
@@ -90,7 +90,7 @@ def test_dip_vae_i_draws_the_covariance_of_the_means_to_the_identity(draws: Draw
 
 def test_dip_vae_ii_draws_the_moments_of_the_codes_to_those_of_a_standard_normal(draws: Draws) -> None:
     """Kumar et al. 2018, eq. 7, and the third central moments of q(z), taken here of the mixture itself."""
-    method = tiny(methods.DIPVAEII(off_diagonal=3.0, diagonal=5.0, third_moments=2.0, **SMALL), IMAGES)
+    method = tiny(methods.DIPVAEII(beta=7.0, off_diagonal=3.0, diagonal=5.0, third_moments=2.0, **SMALL), IMAGES)
     nodes, shares = np.polynomial.hermite_e.hermegauss(6)  # exact for polynomials of z
     shares = shares / shares.sum()
 
@@ -108,7 +108,7 @@ def test_dip_vae_ii_draws_the_moments_of_the_codes_to_those_of_a_standard_normal
         third = (np.einsum("n,ni,nj,nk->ijk", p, d, d, d) ** 2).sum()
         off = 2 * covariance[0, 1] ** 2
         diagonal = ((np.diag(covariance) - 1) ** 2).sum()
-        total = error.mean() + kl.mean() + 3.0 * off + 5.0 * diagonal + 2.0 * third
+        total = error.mean() + 7.0 * kl.mean() + 3.0 * off + 5.0 * diagonal + 2.0 * third
         return {"total": total, "off_diagonal": off, "diagonal": diagonal, "third_moments": third}
 
     hand.check_loss(method, "vae", hand.batch(IMAGES), by_hand)

@@ -112,7 +112,7 @@ def test_tc_of_a_correlated_gaussian_is_recovered() -> None:
     assert abs((log_qz - log_prod).mean().item() - expected) < 0.05
 
 
-def test_blocks_change_neither_value_nor_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_latents_one_by_one_change_neither_value_nor_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
     q = posteriors(10, 3)
     leaves = [t.clone().requires_grad_() for t in (q.mean + 0.1, q.mean, q.log_var)]
     weights = stratified_weights(10, 50, torch.ones(10, dtype=torch.long)).double()
@@ -122,6 +122,6 @@ def test_blocks_change_neither_value_nor_gradient(monkeypatch: pytest.MonkeyPatc
         return [joint, product, *torch.autograd.grad((joint - 2 * product).sum(), leaves)]
 
     whole = outcome()
-    monkeypatch.setattr("unbraid.ops.total_correlation._PAIRS_IN_MEMORY", 3 * 10 * 3)
+    monkeypatch.setattr("unbraid.ops.total_correlation._AT_ONCE", 3 * 10 * 10 - 1)
     for one, other in zip(whole, outcome(), strict=True):
         torch.testing.assert_close(one, other)

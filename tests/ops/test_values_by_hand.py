@@ -125,17 +125,18 @@ def test_of_two_rows_the_other_is_always_the_odd_one() -> None:
     close(mixture_weights(1, 1, "mss", torch.device("cpu")).exp(), [[1.0]])
 
 
-@pytest.mark.parametrize(("pairs", "rows"), [(90, [3, 3, 3, 1]), (1, [1] * 10), (300, [10]), (8_000_000, [10])])
-def test_a_batch_goes_in_blocks_that_fit(pairs: int, rows: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten posteriors of three latents: 30 numbers for every sample that is compared with them."""
-    sizes, whole = [], total_correlation._mixture_block
-    monkeypatch.setattr(total_correlation, "_PAIRS_IN_MEMORY", pairs)
+@pytest.mark.parametrize(("most", "alone"), [(299, True), (300, False)])
+def test_a_batch_too_large_goes_latent_by_latent(most: int, alone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten posteriors of three latents at ten samples: 300 numbers."""
+    taken: list[int] = []
+    one_by_one = total_correlation.mixture_by_latent
+    monkeypatch.setattr(total_correlation, "_AT_ONCE", most)
     monkeypatch.setattr(
-        total_correlation, "_mixture_block", lambda z, *others: (sizes.append(len(z)), whole(z, *others))[1]
+        total_correlation, "mixture_by_latent", lambda z, *others: (taken.append(len(z)), one_by_one(z, *others))[1]
     )
     z = torch.zeros(10, 3)
     total_correlation.weighted_mixture(z, z, z, torch.zeros(10, 10))
-    assert sizes == rows
+    assert taken == ([10] if alone else [])
 
 
 def test_the_three_terms_of_one_observation() -> None:

@@ -137,6 +137,10 @@ class MethodConfig(ABC):
     def check(self, data: DataSpec) -> None:  # noqa: B027  (most have nothing to refuse)
         """Refuse data that it could not learn from. Called before training, never when a finished run is opened."""
 
+    def cautions(self) -> list[str]:
+        """Sentences, said before training, on settings under which a method does something else than its name says."""
+        return []
+
     @abstractmethod
     def build(self, data: DataSpec) -> Method:
         """The untrained method for data of this shape. Draws its weights from torch's global generator."""

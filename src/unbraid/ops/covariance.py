@@ -68,6 +68,25 @@ def aggregate_third_moments(mean: Tensor, log_var: Tensor) -> Tensor:
     return plain + spread + spread.permute(0, 2, 1) + spread.permute(2, 1, 0)
 
 
+def third_moment_noise(latents: int, batch: int) -> float:
+    """What the squared third central moments of independent standard normal codes sum to in a batch, expected.
+
+    All of them are 0 in truth. Of a sample each is off by a variance of 1/n (three latents), 2/n (two) or 6/n (one).
+
+    Args:
+        latents: number of codes, D.
+        batch: observations, n.
+
+    Returns:
+        D·(D + 1)·(D + 2) / n.
+
+    Example:
+        >>> third_moment_noise(10, 400)
+        3.3
+    """
+    return latents * (latents + 1) * (latents + 2) / batch
+
+
 def off_diagonal_penalty(matrix: Tensor) -> Tensor:
     """Σ over i ≠ j of the squared entries: each pair counts twice, as in the paper's sum.
 

@@ -7,13 +7,13 @@ from typing import Literal
 
 import torch
 from torch import Tensor
-from torch.utils.checkpoint import checkpoint
 
 from unbraid.ops import gaussian
+from unbraid.ops.mixture_density import mixture_by_latent
 
 Estimator = Literal["mws", "mss"]
-# Pairs whose latents are kept in memory at a time: [block, component, latent] stays near 32 MB.
-_PAIRS_IN_MEMORY = 8_000_000
+# Numbers [sample, component, latent] up to which all latents go at once: that is faster for small batches only.
+_AT_ONCE = 200_000
 
 
 def stratified_weights(batch: int, dataset_size: int, odd: Tensor) -> Tensor:
@@ -153,20 +153,8 @@ def weighted_mixture(z: Tensor, mean: Tensor, log_var: Tensor, log_weights: Tens
         >>> round(joint.item(), 4), round(product.item(), 4)
         (-1.8379, -1.8379)
     """
-    block = max(1, _PAIRS_IN_MEMORY // mean.numel())
-    if block >= len(z):
-        return _mixture_block(z, mean, log_var, log_weights)
-    # A large batch goes block by block, and each block is computed again on the way back: what is kept for the
-    # gradient then grows with the batch, not with its square times the latents.
-    blocks = [
-        checkpoint(_mixture_block, rows, mean, log_var, weights, use_reentrant=False, preserve_rng_state=False)
-        for rows, weights in zip(z.split(block), log_weights.split(block), strict=True)
-    ]
-    joint, product = zip(*blocks, strict=True)
-    return torch.cat(joint), torch.cat(product)
-
-
-def _mixture_block(z: Tensor, mean: Tensor, log_var: Tensor, log_weights: Tensor) -> tuple[Tensor, Tensor]:
+    if len(z) * mean.numel() > _AT_ONCE:
+        return mixture_by_latent(z, mean, log_var, log_weights)
     pairs = gaussian.log_prob(z[:, None], mean[None], log_var[None])  # [sample, component, latent]
     joint = torch.logsumexp(pairs.sum(2) + log_weights, dim=1)
     product = torch.logsumexp(pairs + log_weights[:, :, None], dim=1).sum(1)

@@ -21,7 +21,7 @@ from unbraid.runs.conditioning import stage_inputs
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.held_out import held_out_sentence, watched_data
 from unbraid.runs.kept_observations import write_observations
-from unbraid.runs.plan import differences, unfinished_schedules
+from unbraid.runs.plan import cautions, differences, unfinished_schedules
 from unbraid.runs.preprocessing import write_preprocessing
 from unbraid.runs.products import checked_weights
 from unbraid.runs.records import read_config, read_stage
@@ -60,7 +60,7 @@ def train_run(
     if show:
         for sentence in run.plan.notes:
             _log.info("%s.", sentence)
-        for sentence in (*unfinished_schedules(run.plan), *rows_left_out(run)):
+        for sentence in (*unfinished_schedules(run.plan), *cautions(run.plan), *rows_left_out(run)):
             _log.warning(sentence)
         if said := held_out_sentence(run.plan):
             _log.info(said)

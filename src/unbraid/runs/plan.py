@@ -152,6 +152,11 @@ def check_condition(earlier: MethodConfig, later: MethodConfig) -> None:
         raise InputError(f"{earlier.name} draws no observations: choose --condition sample or mean for {later.name}.")
 
 
+def cautions(plan: Plan) -> list[str]:
+    """Sentences on settings under which a stage does something else than its name says."""
+    return [sentence for config, _ in plan.stages for sentence in config.cautions()]
+
+
 def unfinished_schedules(plan: Plan) -> list[str]:
     """A sentence for every schedule that is longer than its stage's training: it would end on the way."""
     return [

@@ -13,6 +13,7 @@ from unbraid.core import Batch, DataSpec, Terms, Update
 from unbraid.errors import InputError
 from unbraid.methods.vae.alignment import is_turn, turn_codes
 from unbraid.methods.vae.gaussian import GaussianConfig, GaussianVAE
+from unbraid.methods.vae.small_batches import small_batch_cautions
 from unbraid.nets.additive import GROUP_SIZES
 from unbraid.ops.gaussian import DiagonalGaussian, standard_log_prob
 from unbraid.ops.total_correlation import Estimator, decompose
@@ -51,6 +52,11 @@ class BetaTCVAE(GaussianConfig):
             raise InputError(
                 f"codes cannot be turned with network {self.network!r}, which keeps them apart: --turns 0."
             )
+
+    def cautions(self) -> list[str]:
+        """On small batches; not where the codes are turned, as the fast recipe does, for which they are meant."""
+        known = bool(self.turns) or self.estimator == "mss"
+        return [] if known else small_batch_cautions(self.name, self.batch_size, self.beta, self.alpha)
 
     def build(self, data: DataSpec) -> BetaTCVAEModel:
         """The untrained model."""

@@ -12,9 +12,12 @@ from unbraid.ops.covariance import (
     aggregate_third_moments,
     covariance,
     off_diagonal_penalty,
+    third_moment_noise,
     unit_diagonal_penalty,
 )
-from unbraid.util.schema import option
+from unbraid.util.schema import later_option, option
+
+COSTLY = 1000.0  # nats that perfect codes pay for the noise of their third moments; at the paper's setting 660
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +43,7 @@ class DIPVAEI(GaussianConfig):
     diagonal: float = option(
         100.0, "weight λ_d of variances' squared distance from 1 (10·λ_od; 50·λ_od on CelebA)", least=0
     )
+    beta: float = later_option(1.0, "weight of the KL (1 in the paper)", least=0)
 
     def build(self, data: DataSpec) -> DIPVAEIModel:
         """The untrained model."""
@@ -65,6 +69,17 @@ class DIPVAEII(GaussianConfig):
     off_diagonal: float = option(5.0, "weight λ_od of squared covariances", least=0)
     diagonal: float = option(5.0, "weight λ_d of variances' squared distance from 1 (λ_od; λ_od/2 on CelebA)", least=0)
     third_moments: float = option(0.0, "weight λ_3 of the squared third central moments (200 on dSprites)", least=0)
+    beta: float = later_option(1.0, "weight of the KL (1 in the paper)", least=0)
+
+    def cautions(self) -> list[str]:
+        """On third moments of batches so small that they are noise."""
+        cost = self.third_moments * third_moment_noise(self.latents, self.batch_size)
+        if cost <= COSTLY:
+            return []
+        return [
+            f"{self.name}: third moments of batches of {self.batch_size} are largely noise, for which even perfect "
+            f"codes pay about {cost:,.0f} nats at --third-moments {self.third_moments:g}; the paper has batches of 400."
+        ]
 
     def build(self, data: DataSpec) -> DIPVAEIIModel:
         """The untrained model."""
@@ -77,15 +92,16 @@ class DIPVAEIModel(GaussianVAE):
     config: DIPVAEI
 
     def loss(self, batch: Batch, step: int) -> Terms:
-        """−ELBO + λ_od·Σ_{i≠j} Cov[μ]ᵢⱼ² + λ_d·Σᵢ (Cov[μ]ᵢᵢ − 1)²."""
+        """−log p(x | z) + β·KL + λ_od·Σ_{i≠j} Cov[μ]ᵢⱼ² + λ_d·Σᵢ (Cov[μ]ᵢᵢ − 1)²."""
+        beta = self.config.beta
         q, reconstruction, kl = self.elbo(batch.x)
         cov = covariance(q.mean)
         off, diagonal = off_diagonal_penalty(cov), unit_diagonal_penalty(cov)
-        total = reconstruction + kl + self.config.off_diagonal * off + self.config.diagonal * diagonal
+        total = reconstruction + beta * kl + self.config.off_diagonal * off + self.config.diagonal * diagonal
         return Terms(
             total,
             reconstruction=reconstruction,
-            kl=kl,
+            kl=(beta, kl),
             off_diagonal=(self.config.off_diagonal, off),
             diagonal=(self.config.diagonal, diagonal),
         )
@@ -101,14 +117,15 @@ class DIPVAEIIModel(GaussianVAE):
     config: DIPVAEII
 
     def loss(self, batch: Batch, step: int) -> Terms:
-        """−ELBO + λ_od·Σ_{i≠j} Cov[z]ᵢⱼ² + λ_d·Σᵢ (Cov[z]ᵢᵢ − 1)² + λ_3·(squared third central moments of q(z))."""
+        """−log p(x | z) + β·KL + λ_od·Σ_{i≠j} Cov[z]ᵢⱼ² + λ_d·Σᵢ (Cov[z]ᵢᵢ − 1)² + λ_3·(third moments)²."""
+        beta = self.config.beta
         q, reconstruction, kl = self.elbo(batch.x)
         cov = aggregate_covariance(q.mean, q.log_var)
         off, diagonal = off_diagonal_penalty(cov), unit_diagonal_penalty(cov)
         third = aggregate_third_moments(q.mean, q.log_var).square().sum()
         total = (
             reconstruction
-            + kl
+            + beta * kl
             + self.config.off_diagonal * off
             + self.config.diagonal * diagonal
             + self.config.third_moments * third
@@ -116,7 +133,7 @@ class DIPVAEIIModel(GaussianVAE):
         return Terms(
             total,
             reconstruction=reconstruction,
-            kl=kl,
+            kl=(beta, kl),
             off_diagonal=(self.config.off_diagonal, off),
             diagonal=(self.config.diagonal, diagonal),
             third_moments=(self.config.third_moments, third),

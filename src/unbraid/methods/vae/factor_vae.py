@@ -11,7 +11,7 @@ from unbraid.core import Adam, Batch, DataSpec, Terms, Update
 from unbraid.methods.vae.gaussian import GaussianConfig, GaussianVAE
 from unbraid.nets.critic import critic
 from unbraid.ops.density_ratio import classification_loss, shuffle_each_dimension
-from unbraid.util.schema import option
+from unbraid.util.schema import later_option, option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +34,7 @@ class FactorVAE(GaussianConfig):
         "it, at twice the cost of a step."
     )
     gamma: float = option(35.0, "weight of the total correlation", least=0)
+    beta: float = later_option(1.0, "weight of the KL (1 in the paper)", least=0)
     critic_units: int = option(1000, "units in each of the critic's layers, at width 1", least=1)
     critic_layers: int = option(6, "hidden layers of the critic", least=0)
     critic_adam: Adam = option(Adam(lr=1e-4, beta1=0.5, beta2=0.9), "optimiser of the critic")
@@ -53,15 +54,15 @@ class FactorVAEModel(GaussianVAE):
         self.critic = critic(config.latents, config.critic_units, config.critic_layers, config.width)
 
     def vae_loss(self, batch: Batch, step: int) -> Terms:
-        """−log p(x | z) + KL[q(z | x) ‖ p(z)] + γ·TC(z)."""
+        """−log p(x | z) + β·KL[q(z | x) ‖ p(z)] + γ·TC(z); β = 1 in the paper."""
         q = self.posterior(batch.x)
         z = q.rsample()
         reconstruction = self.reconstruction(z, batch.x)
         kl = q.kl()
         correlation = self.critic(z).mean()
-        gamma = self.config.gamma
-        total = reconstruction + kl + gamma * correlation
-        return Terms(total, reconstruction=reconstruction, kl=kl, total_correlation=(gamma, correlation))
+        beta, gamma = self.config.beta, self.config.gamma
+        total = reconstruction + beta * kl + gamma * correlation
+        return Terms(total, reconstruction=reconstruction, kl=(beta, kl), total_correlation=(gamma, correlation))
 
     def critic_loss(self, batch: Batch, step: int) -> Terms:
         """Cross-entropy of q(z), half of the batch, against ∏ⱼ q(zⱼ), the other half with each latent permuted."""

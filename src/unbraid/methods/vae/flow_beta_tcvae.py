@@ -11,6 +11,7 @@ from torch import Tensor
 
 from unbraid.core import Batch, DataSpec, Posterior, Terms, Update
 from unbraid.methods.vae.gaussian import GaussianConfig, GaussianVAE
+from unbraid.methods.vae.small_batches import small_batch_cautions
 from unbraid.nets.factorial_flow import FactorialFlow
 from unbraid.ops import gaussian
 from unbraid.ops.gaussian import DiagonalGaussian
@@ -45,6 +46,11 @@ class FlowBetaTCVAE(GaussianConfig):
     gamma: float = option(1.0, "weight of the dimension-wise KL", least=0)
     estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
     depth: int = option(32, "flows in a row for each latent", least=1)
+
+    def cautions(self) -> list[str]:
+        """On batches too small for the total correlation."""
+        known = self.estimator == "mss"
+        return [] if known else small_batch_cautions(self.name, self.batch_size, self.beta, self.alpha)
 
     def build(self, data: DataSpec) -> FlowBetaTCVAEModel:
         """The untrained model."""

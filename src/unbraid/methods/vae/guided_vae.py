@@ -10,6 +10,7 @@ from torch import Tensor
 from unbraid.core import Batch, DataSpec, Parts, Terms, Update
 from unbraid.errors import InputError
 from unbraid.methods.vae.gaussian import GaussianConfig, GaussianVAE
+from unbraid.methods.vae.small_batches import small_batch_cautions
 from unbraid.nets.guide import MOVES, Guide
 from unbraid.ops.gaussian import DiagonalGaussian, standard_log_prob
 from unbraid.ops.total_correlation import Estimator, decompose
@@ -62,6 +63,10 @@ class GuidedBetaTCVAE(GuidedVAE):
     when: ClassVar[str] = "As Guided-VAE, where the codes should also be independent."
     beta: float = option(6.0, "weight of the total correlation", least=0)
     estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
+
+    def cautions(self) -> list[str]:
+        """On batches too small for the total correlation."""
+        return [] if self.estimator == "mss" else small_batch_cautions(self.name, self.batch_size, self.beta)
 
     def build(self, data: DataSpec) -> GuidedVAEModel:
         """The untrained model."""

@@ -20,6 +20,7 @@ from unbraid.methods.vae.beta_tcvae import BetaTCVAE
 from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import runs as measures
+from unbraid.papers.settings import part_of_values, weights_described
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.util.seeds import stream
 
@@ -44,6 +45,7 @@ PAPER_SETTING = {
     "data": "dSprites, Cars3D and others, 64×64",
     "network": "Locatello et al. 2019 (conv, width 1)",
     "steps": "300,000, batch 64, Adam 1e-4",
+    "weights": "for 64×64",
     "pairs": "some factors changed, their number drawn (Locatello); Laplace steps (Klindt)",
     "seeds": "many; medians and box plots",
 }
@@ -74,7 +76,7 @@ def compared(setting: Setting, data: str) -> dict[str, GaussianConfig]:
         "batch_size": fast.batch_size,
         "adam": Adam(lr=2e-3, end=0.02),
     }
-    part = (size / 64) ** 2  # of the values at 64×64, for which the papers' weights are
+    part = part_of_values(size)
     return {
         "β-VAE": BetaVAE(beta=WEIGHTS["β-VAE"] * part, **common),
         "Ada-GVAE": AdaGVAE(beta=WEIGHTS["Ada-GVAE"] * part, **common),
@@ -115,6 +117,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "data": ", ".join(f"{name} {side}×{side}" for name, side in sides.items()),
         "network": f"broadcast decoder, width {setting.width:g}, 10 latents",
         "steps": f"{setting.steps:,}, batch 32, Adam 2e-3 falling to 2 %",
+        "weights": "; ".join(f"{name}: {weights_described(side)}" for name, side in sides.items()),
         "pairs": "any number of factors but all changed (Ada-), short steps (SlowVAE); β-VAE has single images",
         "seeds": str(setting.seeds),
     }

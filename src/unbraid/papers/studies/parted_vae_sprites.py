@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from unbraid.api import Run
@@ -21,7 +20,6 @@ from unbraid.papers.studies.parted_vae import PAPER_ATTENTION
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.util.files import read_json
 
-PAPER_SIZE = 64
 PAPER_STEPS = 345_600  # 30 epochs of 737,280 images at batch 64
 # Tables 1 and 2, and §5.3 for the last: factor scores.
 PUBLISHED = {
@@ -34,20 +32,11 @@ PUBLISHED = {
 COMPARED = ("0.5 %", "0.5 %, overlap free")  # of which the learned priors are shown
 
 
-@dataclass(frozen=True)
-class Setting(SpritesSetting):
-    """What the scales differ in. Schedules that the paper gives in steps are compressed with the run."""
-
-    @property
-    def part_of_pixels(self) -> float:
-        """Of the paper's. A reconstruction error sums over pixels: weights must shrink with it, or they stifle it."""
-        return (self.size / PAPER_SIZE) ** 2
-
-
-SETTINGS: dict[Scale, Setting] = {
-    "smoke": Setting({"size": 32, "stride": 8}, 4, 0.1, 1e-3, 1),
-    "desk": Setting({"size": 32}, 10_000, 0.25, 1e-3, 3),
-    "paper": Setting({}, PAPER_STEPS, 1.0, 5e-4, 5),
+# Schedules that the paper gives in steps are compressed with the run.
+SETTINGS: dict[Scale, SpritesSetting] = {
+    "smoke": SpritesSetting({"size": 32, "stride": 8}, 4, 0.1, 1e-3, 1),
+    "desk": SpritesSetting({"size": 32}, 10_000, 0.25, 1e-3, 3),
+    "paper": SpritesSetting({}, PAPER_STEPS, 1.0, 5e-4, 5),
 }
 PAPER_SETTING = {
     "data": "dSprites, 737,280 images 64×64",
@@ -65,12 +54,12 @@ PAPER_SETTING = {
 WEIGHTS = ("gamma_u", "gamma_z", "gamma_c", "gamma_h", "gamma_bc")
 
 
-def config(setting: Setting) -> PartedVAE:
+def config(setting: SpritesSetting) -> PartedVAE:
     """The paper's weights for dSprites (table 6), which are the method's defaults, as parts of the image's size."""
     adam = Adam(lr=setting.lr, end=0.05)  # in place of «lowered on plateaus»
     paper = PartedVAE()
     return PartedVAE(
-        **{weight: getattr(paper, weight) * setting.part_of_pixels for weight in WEIGHTS},
+        **{weight: getattr(paper, weight) * setting.part_of_values for weight in WEIGHTS},
         width=setting.width,
         capacity_steps=max(1, round(300_000 * setting.steps / PAPER_STEPS)),
         attention_steps=max(1, round(PAPER_ATTENTION * setting.steps / PAPER_STEPS)),
@@ -127,7 +116,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "labels": f"{shown_labels(finished)} shapes",
         "network": f"conv, width {s.width:g}; 5 z, 1 u, 3 classes",
         "steps": f"{s.steps:,}",
-        "weights": f"{s.part_of_pixels:g} of the paper's, as the images have of its pixels",
+        "weights": s.weights_described,
         "capacities": f"z 0 to 30, u 0 to 5 in {o.capacity_steps:,}",
         "attention": f"gain 1 to 8 in {o.attention_steps:,}",
         "learning rate": f"{o.adam.lr:g}, falling to {o.adam.rate(1):g} on a straight line",

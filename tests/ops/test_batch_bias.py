@@ -1,0 +1,72 @@
+"""What a small batch does to the estimate of the total correlation."""
+
+import pytest
+import torch
+
+from unbraid.methods import DIPVAEII, BetaTCVAE, BetaVAE
+from unbraid.methods.recipes import Traits, start
+from unbraid.ops.batch_bias import acting_beta, tc_slope
+from unbraid.ops.covariance import aggregate_third_moments, third_moment_noise
+from unbraid.ops.total_correlation import aggregate_posterior
+from unbraid.runs.plan import Plan, cautions
+
+
+@pytest.mark.parametrize(("batch", "expected"), [(64, 0.75), (256, 0.56), (1024, 0.33)])
+def test_the_slope_falls_as_the_batch_grows(batch: int, expected: float) -> None:
+    """By 20,000 samples of batches: 0.754, 0.558 and 0.329, each within 0.004."""
+    assert tc_slope(batch, latents=5, kl=6.0) == pytest.approx(expected, abs=0.03)
+
+
+def test_the_slope_is_that_of_the_estimate_itself() -> None:
+    """Finite differences of the mean estimate at two informations, with the same draws."""
+    draw = torch.Generator().manual_seed(3)
+    starts, noise = (torch.randn((300, 32, 3), generator=draw) for _ in range(2))
+
+    def estimate(kl: float) -> float:
+        s = torch.tensor(-kl / 3).exp()
+        total = 0.0
+        for u, e in zip(starts, noise, strict=True):
+            mean = (1 - s**2).sqrt() * u
+            joint, product = aggregate_posterior(
+                mean + s * e, mean, 2 * s.log().expand_as(mean), dataset_size=32, estimator="mws"
+            )
+            total += float((joint - product).mean())
+        return total / len(starts)
+
+    assert tc_slope(32, latents=3, kl=4.0) == pytest.approx((estimate(4.2) - estimate(3.8)) / 0.4, abs=0.03)
+
+
+def test_codes_that_tell_nothing_have_no_slope_and_those_that_tell_all_have_slope_one() -> None:
+    assert abs(tc_slope(32, latents=5, kl=0.05)) < 0.1
+    assert tc_slope(64, latents=10, kl=20.0) == pytest.approx(1.0, abs=0.1)
+
+
+def test_the_acting_weight_lies_between_alpha_and_beta() -> None:
+    assert acting_beta(6.0, 1.0, 0.0) == 1.0
+    assert acting_beta(6.0, 1.0, 1.0) == 6.0
+    assert acting_beta(6.0, 1.0, 0.72) == pytest.approx(4.6)
+
+
+def test_who_asks_for_a_small_batch_is_told_and_nobody_else(squares) -> None:
+    def said(config) -> list[str]:
+        return cautions(Plan.check(squares, [config], [1], 0))
+
+    (sentence,) = said(BetaTCVAE(batch_size=64))
+    assert "from batches of 64" in sentence
+    assert "β = 6 acts like a β-VAE of 4.7" in sentence
+    assert said(BetaTCVAE(batch_size=512)) == []
+    assert said(BetaTCVAE(batch_size=64, beta=1.0)) == []
+    assert said(BetaVAE(batch_size=64)) == []
+    assert said(start(BetaTCVAE, "fast", Traits((1, 64, 64)))) == []
+
+
+def test_third_moments_of_perfect_codes_cost_their_noise() -> None:
+    draw = torch.Generator().manual_seed(0)
+    samples = torch.randn((400, 64, 4), generator=draw)
+    collapsed = torch.full((64, 4), -30.0)  # all variance is that of the means
+    seen = torch.stack([aggregate_third_moments(batch, collapsed).square().sum() for batch in samples]).mean()
+    assert float(seen) == pytest.approx(third_moment_noise(4, 64), rel=0.1)
+    (sentence,) = DIPVAEII(third_moments=200.0, batch_size=64).cautions()
+    assert "pay about 4,125 nats at --third-moments 200" in sentence
+    assert DIPVAEII(third_moments=200.0, batch_size=400).cautions() == []
+    assert DIPVAEII(batch_size=64).cautions() == []
