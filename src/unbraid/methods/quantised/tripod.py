@@ -23,6 +23,8 @@ LEAST_SPREAD = 1e-6
 class Tripod(AutoencodingConfig):
     """Tripod: FSQ with penalties on dependent codes and on codes whose effects in the decoder mix.
 
+    Use it where QLAE would be used and weights can be searched for; a step costs several times QLAE's.
+
     Good weights differ by orders of magnitude between data sets: the authors have 1e-4 and 1e-2 (Shapes3D), 1e-8 and
     1e-4 (MPI3D), 1e-10 and 1e-2 (Falcor3D), 1e-4 and 1e-8 (Isaac3D). With a weight of 0 a term is not computed.
 
