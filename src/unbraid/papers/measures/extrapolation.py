@@ -64,9 +64,10 @@ def combined(run: Run, rows: NDArray[np.int64]) -> Pictures:
     values = data.factor_info[0].size
     left, right = data.factors[rows].astype(np.int64).T
     lower = stream(run.plan.seed, "lower").integers(0, values // 2, (2, len(rows)))
-    places = [int(name[1:]) - 1 for name in matching(run).details["latent"].values()]
+    found = matching(run).details["latent"]
+    places = [int(found[name][1:]) - 1 for name in ("factor 0", "factor 1")]  # latents are named z1, z2
     one, two = (
-        run.encode(data.observations[found]).codes for found in (left * values + lower[0], lower[1] * values + right)
+        run.encode(data.observations[chosen]).codes for chosen in (left * values + lower[0], lower[1] * values + right)
     )
     codes = one.copy()
     codes[:, places[1]] = two[:, places[1]]
