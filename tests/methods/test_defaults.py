@@ -59,7 +59,7 @@ OWN = {
     "ae": {},
     "qlae": {"values": 10, "quantization": 0.01, "commitment": 0.01, "adam": Adam(lr=1e-3, decay=0.1, clip=1.0)},
     "fsq": {"values": 12},
-    "tripod": {"values": 12, "independence": 1e-4, "hessian": 1e-2},
+    "tripod": {"values": 12, "independence": 1e-4, "hessian": 1e-2, "rounded": True},
     "guided-vae": GUIDED,
     "guided-beta-tcvae": {**GUIDED, "beta": 6.0},
     "infogan": {

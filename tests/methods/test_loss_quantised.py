@@ -71,9 +71,10 @@ def test_fsq() -> None:
     hand.check_loss(method, "autoencoder", hand.batch(X), by_hand)
 
 
-def test_tripod(draws: Draws) -> None:
+@pytest.mark.parametrize("rounds", [True, False])
+def test_tripod(draws: Draws, rounds: bool) -> None:
     """Multi-information by kernels, and the mixed share of the second derivatives of a hidden layer."""
-    method = tiny(methods.Tripod(values=5, independence=0.2, hessian=0.6, **SMALL))
+    method = tiny(methods.Tripod(values=5, independence=0.2, hessian=0.6, rounded=rounds, **SMALL))
     first, second, last = nn.Linear(LATENTS, 3), nn.Linear(3, 2), nn.Linear(2, VALUES)
     method.decoder = nn.Sequential(first, nn.Tanh(), second, nn.Tanh(), last, nn.Unflatten(1, X.shape[1:]))
     start = hand.linear({k: v.detach().numpy() for k, v in method.named_parameters()}, "encoder", X)
@@ -83,7 +84,7 @@ def test_tripod(draws: Draws) -> None:
 
     def by_hand(w: hand.Weights) -> dict[str, float]:
         bounded = np.tanh(hand.linear(w, "encoder", X))
-        z = rounded(start, 5) + bounded - np.tanh(start)
+        z = rounded(start, 5) + bounded - np.tanh(start) if rounds else bounded
         logits = hand.linear(w, "decoder.4", np.tanh(layer(w, z)))
         spread = bounded.std(0) + 1e-6
         n = len(X)

@@ -18,6 +18,9 @@ MODULES = (
     "ms_vae_ablations",
     "search_udr",
     "beyond_pairs",
+    "beyond_quantised",
+    "beyond_correlated",
+    "beyond_additive",
 )
 
 

@@ -30,6 +30,11 @@ class AdaConfig(PairOptions, GaussianConfig, ABC):
 class AdaGVAE(AdaConfig):
     """Ada-GVAE: a β-VAE of pairs; latents that seem not to have changed get the mean of the two posteriors.
 
+    Use it where observations come in pairs that share something, and nobody knows what: frames of a film, pictures of
+    one object (`--pairs.kind next` or `same`). Of the three methods of pairs it asks for the least care. A latent is
+    taken as unchanged where δⱼ = KL[q(zⱼ | x₁) ‖ q(zⱼ | x₂)] < ½(min δ + max δ); q̃ then has the mean of both means and
+    the mean of both variances.
+
     Reference:
         Locatello et al. 2020, section 4; averages as in Hosoya 2019 (GVAE).
 
@@ -54,6 +59,9 @@ class AdaGVAE(AdaConfig):
 @dataclass(frozen=True, kw_only=True)
 class AdaMLVAE(AdaConfig):
     """Ada-ML-VAE: a β-VAE of pairs; latents that seem not to have changed get the product of the two posteriors.
+
+    Use it as Ada-GVAE. Unchanged latents are found in the same way; q̃ is then proportional to the product of both
+    posteriors: precisions add and weigh the means, so that what both observations are sure of counts most.
 
     Reference:
         Locatello et al. 2020, section 4; products as in Bouchacourt et al. 2018 (ML-VAE).

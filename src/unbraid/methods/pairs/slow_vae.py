@@ -21,6 +21,9 @@ from unbraid.util.schema import option, with_default
 class SlowVAE(PairOptions, GaussianConfig):
     """SlowVAE: a VAE whose prior of the second code of a pair is a Laplace distribution around the first.
 
+    Use it for what changes by small steps and seldom: consecutive frames (`--pairs.kind next`). Where pairs differ in a
+    few factors by any amount, Ada-GVAE suits better.
+
     Reference:
         The objective of Klindt et al. 2021, with the transition taken both ways as in their experiments.
 

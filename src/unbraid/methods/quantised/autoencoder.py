@@ -17,6 +17,8 @@ from unbraid.ops.given import Point
 class Autoencoder(AutoencodingConfig):
     """Autoencoder: reconstruction alone; its codes are points, not distributions.
 
+    Use it as a baseline, or with `--network additive` where observations are sums of what each code makes.
+
     Reference:
         Rumelhart et al. 1986; a baseline of Hsu et al. 2023, with weight decay (`--adam.decay`) and without.
 

@@ -20,6 +20,8 @@ from unbraid.util.schema import option
 class FSQ(AutoencodingConfig):
     """FSQ: an autoencoder whose latents are rounded to a few values between −1 and 1; nothing is weighed.
 
+    Use it for codes of few values without weights to choose; Tripod adds to it what makes codes independent.
+
     Reference:
         Mentzer et al. 2024; as a disentangler the quantiser of Hsu et al. 2024 (Tripod).
 

@@ -21,6 +21,9 @@ from unbraid.util.schema import option, with_default
 class QLAE(AutoencodingConfig):
     """QLAE: an autoencoder whose latents take one of a few learned values each, with strong weight decay.
 
+    Use it for data that are a function of a few factors with few values each (rendered scenes), and train long: weight
+    decay acts through learning rate × steps, and short trainings need more of it (`--adam.decay`).
+
     Reference:
         Hsu et al. 2023, section 3. Their terms are means over pixels and over latents; here all are multiplied by the
         number of values of an observation, which leaves their proportions as they are.

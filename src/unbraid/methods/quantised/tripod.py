@@ -8,13 +8,13 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from unbraid.core import Batch, DataSpec, Terms, Update
+from unbraid.core import Batch, DataSpec, Posterior, Terms, Update
 from unbraid.methods.autoencoding import AutoencodingConfig
 from unbraid.methods.quantised.fsq import RoundedModel
 from unbraid.ops.curvature import normalised_hessian_penalty
+from unbraid.ops.given import Point
 from unbraid.ops.kernel_information import kernel_multi_information
-from unbraid.ops.quantise import finite_scalar
-from unbraid.util.schema import option
+from unbraid.util.schema import later_option, option
 
 LEAST_SPREAD = 1e-6
 
@@ -22,6 +22,8 @@ LEAST_SPREAD = 1e-6
 @dataclass(frozen=True, kw_only=True)
 class Tripod(AutoencodingConfig):
     """Tripod: FSQ with penalties on dependent codes and on codes whose effects in the decoder mix.
+
+    Use it where QLAE would be used and weights can be searched for; a step costs several times QLAE's.
 
     Good weights differ by orders of magnitude between data sets: the authors have 1e-4 and 1e-2 (Shapes3D), 1e-8 and
     1e-4 (MPI3D), 1e-10 and 1e-2 (Falcor3D), 1e-4 and 1e-8 (Isaac3D). With a weight of 0 a term is not computed.
@@ -47,6 +49,7 @@ class Tripod(AutoencodingConfig):
     values: int = option(12, "values that each latent can take", least=2)
     independence: float = option(1e-4, "weight of the codes' multi-information, for each value", least=0)
     hessian: float = option(1e-2, "weight of the mixed second derivatives, for each value", least=0)
+    rounded: bool = later_option(True, "whether codes are rounded; without, any number between −1 and 1")
 
     def build(self, data: DataSpec) -> TripodModel:
         """The untrained model."""
@@ -63,7 +66,8 @@ class TripodModel(RoundedModel):
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | z) + D·(λ₁·(log q(z) − Σⱼ log q(zⱼ)) + λ₂·mixed share of ∂²layers/∂z²), for D values."""
-        bounded, z = finite_scalar(self.encoded(batch.x), self.values)
+        continuous = self.encoded(batch.x)
+        bounded, z = continuous.tanh(), self.code(continuous)
         reconstruction = self.reconstruction(z, batch.x)
         spread = bounded.std(0, correction=0) + LEAST_SPREAD
         values, config = prod(self.data.shape), self.config
@@ -76,6 +80,10 @@ class TripodModel(RoundedModel):
             total, parts["hessian"] = total + config.hessian * mixed, (config.hessian, mixed)
         return Terms(total, **parts)
 
+    def code(self, continuous: Tensor) -> Tensor:
+        """The rounded code; where it is not to be rounded, the same before it would be."""
+        return super().code(continuous) if self.config.rounded else continuous.tanh()
+
     def hidden_layers(self, z: Tensor) -> list[Tensor]:
         """What the decoder's layers give, from the second to the last but one: the first is linear in z."""
         kinds = (nn.Linear, nn.Conv2d, nn.ConvTranspose2d, nn.Conv1d, nn.ConvTranspose1d)
@@ -85,6 +93,10 @@ class TripodModel(RoundedModel):
             if isinstance(layer, kinds):
                 made.append(value)
         return made[1:-1]
+
+    def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Posterior]:
+        """The code, under the key `z`."""
+        return super().encode(x, y, labels) if self.config.rounded else {"z": Point(self.drawn_codes(x))}
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""

@@ -17,7 +17,8 @@ from unbraid.util.schema import option
 class HFSVAE(GaussianConfig):
     """β-VAE with a Hausdorff factorised support: all combinations of the codes' values must be near to some codes.
 
-    For correlated factors: independence would be wrong there, while a support without holes is not.
+    Use it for factors that go together in the data and not elsewhere: independence would be wrong there, while a
+    support without holes is not. Batches should be of 64 or more: the support is that of a batch.
 
     Reference:
         Roth et al. 2023; the guard of the scale is per latent over the batch.

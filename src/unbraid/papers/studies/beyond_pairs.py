@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from unbraid import metrics
-from unbraid.api import Run
 from unbraid.core import Adam
 from unbraid.methods import AdaGVAE, AdaMLVAE, BetaVAE, SlowVAE
 from unbraid.methods.recipes import start
@@ -19,10 +14,9 @@ from unbraid.methods.traits import Traits
 from unbraid.methods.vae.beta_tcvae import BetaTCVAE
 from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.papers import plots, tables
-from unbraid.papers.measures import runs as measures
+from unbraid.papers.measures import against_chance, runs
 from unbraid.papers.settings import part_of_values, weights_described
 from unbraid.papers.study import Finished, Scale, Study, Trial
-from unbraid.util.seeds import stream
 
 
 @dataclass(frozen=True)
@@ -50,17 +44,7 @@ PAPER_SETTING = {
     "seeds": "many; medians and box plots",
 }
 WEIGHTS: dict[str, float] = {"β-VAE": 4.0, "Ada-GVAE": 1.0, "Ada-ML-VAE": 1.0}
-COLUMNS = {
-    "mig": ("MIG", 3),
-    "mig-chance": ("MIG at chance", 3),
-    "dci": ("DCI disentanglement", 3),
-    "dci-chance": ("at chance", 3),
-    "infom": ("InfoM", 3),
-    "infom-chance": ("at chance", 3),
-    "infoc": ("InfoC", 3),
-    "l2": ("squared error", 4),
-    "active": ("active latents", 1),
-}
+COLUMNS = against_chance.COLUMNS | {"active": ("active latents", 1)}
 
 
 def compared(setting: Setting, data: str) -> dict[str, GaussianConfig]:
@@ -96,22 +80,11 @@ def trials(scale: Scale) -> list[Trial]:
     ]
 
 
-def score(run: Run, name: str, part: str = "", *, chance: bool = False) -> float:
-    """A metric, or a part of it, of a run's codes; at chance, against factors whose rows are in a random order."""
-    table, info = run.encode(show=False), run.data.factor_info
-    factors = stream(run.plan.seed, "chance").permutation(table.factors) if chance else table.factors
-    found = getattr(metrics, name)(
-        table.codes, factors, kinds=tuple(one.kind for one in info), seed=run.plan.seed, replicates=0
-    )
-    value = found[part] if part else found
-    return float(np.asarray(getattr(value, "value", value)))
-
-
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
     """The comparison as Markdown, with a picture beside it."""
     setting = SETTINGS[scale]
     finished = sorted(finished, key=lambda one: (one.trial.data, one.trial.group))
-    plots.dots(folder / f"{stem}.png", finished, {name: COLUMNS[name] for name in ("mig", "dci", "infom", "l2")})
+    plots.dots(folder / f"{stem}.png", finished, against_chance.DRAWN)
     sides = {name: arguments.get("size", 64) for name, arguments in setting.data.items()}
     ours = {
         "data": ", ".join(f"{name} {side}×{side}" for name, side in sides.items()),
@@ -128,8 +101,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         tables.setting(ours, PAPER_SETTING),
         tables.section(
             "Results",
-            "Means over seeds with 95 % Student intervals. Scores from mean codes; at chance, the same codes against "
-            "factors in a random order. Weights were chosen on seeds that are not shown.",
+            against_chance.HOW,
         ),
         tables.summary(finished, COLUMNS),
         f"![each run's scores]({stem}.png)",
@@ -141,16 +113,6 @@ STUDY = Study(
     name="beyond/pairs",
     title="β-VAE beside methods that learn from pairs, on sprites and Cars3D",
     trials=trials,
-    measures={
-        "mig": partial(score, name="mig"),
-        "mig-chance": partial(score, name="mig", chance=True),
-        "dci": partial(score, name="dci"),
-        "dci-chance": partial(score, name="dci", chance=True),
-        "infom": partial(score, name="infomec", part="modularity"),
-        "infom-chance": partial(score, name="infomec", part="modularity", chance=True),
-        "infoc": partial(score, name="infomec", part="compactness"),
-        "l2": measures.squared_error,
-        "active": measures.active_latents,
-    },
+    measures=against_chance.MEASURES | {"active": runs.active_latents},
     page=page,
 )
