@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from unbraid.core import Batch, DataSpec, Method, MethodConfig, Posterior, Terms, Update
 from unbraid.methods.options import ObservationOptions, check_likelihood
-from unbraid.nets.adain import residual_trunk
 from unbraid.nets.from_codes import DecoderFromCodes
+from unbraid.nets.residual import residual_trunk
 from unbraid.ops import likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
 from unbraid.util.schema import option, with_default
