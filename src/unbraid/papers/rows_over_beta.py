@@ -70,11 +70,13 @@ def of(finished: Sequence[Finished], name: str) -> list[Finished]:
 
 
 def ratios(finished: Sequence[Finished]) -> str:
-    """What a second stage leaves of stage 1's distances, seed by seed."""
+    """What a second stage leaves of stage 1's distances, seed by seed; a student's teacher is MS-VAE's stage 1."""
+    first = {(parted(one.trial.group)[0], one.trial.seed): one.figures for one in of(finished, OURS)}
     rows = []
     for group, runs in tables.groups([*of(finished, OURS), *of(finished, JACOBIAN)]).items():
-        found = [[run.figures[n] / run.figures[f"first-{n}"] for run in runs] for n in ("fid", "kid", "l1", "l2")]
-        rows.append([group, *(tables.with_interval(values, 2) for values in found)])
+        pairs = [(run.figures, first.get((parted(group)[0], run.trial.seed))) for run in runs]
+        found = [[own[n] / base[f"first-{n}"] for own, base in pairs if base] for n in ("fid", "kid", "l1", "l2")]
+        rows.append([group, *(tables.with_interval(values, 2) if values else "–" for values in found)])
     return tables.markdown(["", "FID", "KID", "L1", "L2"], rows)
 
 
@@ -124,7 +126,8 @@ def over_beta(path: Path, finished: Sequence[Finished]) -> None:
         panels[4].set(title="accuracy, mean over factors", xlabel="β")
         for panel in panels:
             panel.grid(alpha=0.25)
-            panel.legend(frameon=False, fontsize=7)
+            if panel.get_legend_handles_labels()[0]:
+                panel.legend(frameon=False, fontsize=7)
         plots.save_figure(figure, path)
 
 

@@ -57,10 +57,10 @@ def distance(run: Run, *, name: Literal["fid", "kid"], made: Made, images: Image
     return float(metrics.METRICS[name].function(real, features_of(run.folder, made, count), replicates=0))
 
 
-def distances(images: Images, random: Images | None = None) -> chains.Measures:
-    """FID and KID of the final output, of stage 1's, and with random z (`random`: of how many images, if others)."""
+def distances(last: Images, first: Images, random: Images) -> chains.Measures:
+    """FID and KID of the final output, of stage 1's, and with random z, each over its own number of images."""
     found: chains.Measures = {}
-    for made, prefix, count in (("last", "", images), ("first", "first-", images), ("random", "random-", random)):
+    for made, prefix, images in (("last", "", last), ("first", "first-", first), ("random", "random-", random)):
         for name in ("fid", "kid"):
-            found[f"{prefix}{name}"] = partial(distance, name=name, made=made, images=count or images)
+            found[f"{prefix}{name}"] = partial(distance, name=name, made=made, images=images)
     return found

@@ -144,10 +144,27 @@ def trials(scale: Scale) -> list[Trial]:
 
 
 def images(run: Run) -> int:
-    """How many images the FID of this run is taken over: its data tell."""
+    """How many images the FID of this run is taken over: its data tell. β-TCVAE-L is looked at with the middle β."""
     side = run.data.observations.shape[1]
-    of_data = [s for s in SETTINGS.values() if s.data == run.data.name and s.arguments.get("size", 64) == side]
-    return of_data[0].images
+    s = next(s for s in SETTINGS.values() if s.data == run.data.name and s.arguments.get("size", 64) == side)
+    larger = len(run.plan.stages) == 1 and run.plan.stages[0][0].width == s.first.width  # type: ignore[attr-defined]
+    return s.images if not larger or at_middle(run) else 0
+
+
+def images_of_stage_1(run: Run) -> int:
+    """The same; a student's teacher is looked at once, as MS-VAE's stage 1."""
+    return images(run) if chains.adds_to_stage_1(run) else 0
+
+
+def images_of_random(run: Run) -> int:
+    """The same with random z: at the middle β."""
+    return images(run) if at_middle(run) else 0
+
+
+def at_middle(run: Run) -> bool:
+    """Whether the run's β is the published configuration's."""
+    first = run.plan.stages[0][0]
+    return isinstance(first, BetaTCVAE) and first.beta == MIDDLE * first.alpha
 
 
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
@@ -211,7 +228,7 @@ MEASURES: chains.Measures = {
     **chains.conditionings(),
     **exchanged.MEASURES,
     **chains.downstreams(),
-    **distances.distances(images),
+    **distances.distances(images, images_of_stage_1, images_of_random),
 }
 STUDY = Study(
     name="ms-vae/cars",
