@@ -99,8 +99,8 @@ SETTINGS: dict[Scale, Setting] = {
 PAPER_SETTING = {
     "data": "Cars3D, 64×64",
     "β": "1 to 10; table 1 does not say, the published configuration has 4",
-    "stage 1": "disentanglement_lib's: width 1, batch 64, Adam 1e-4, 300,000 steps; |C| = 10",
-    "stage 2": "5×5 convolutions down and up, AdaIN, width 1, batch 32, Adam 1e-4, steps not given; |Z| = 5",
+    "stage 1": "disentanglement_lib's: width 1, batch 64, Adam 1e-4, 300,000 steps; 10 c",
+    "stage 2": "5×5 convolutions down and up, AdaIN, width 1, batch 32, Adam 1e-4, steps not given; 5 z",
     "weights": "1 for index-code information and dimension-wise KL, β for total correlation",
     "FID": "all full batches of 32 (authors' code)",
     "seeds": "not given",
@@ -143,10 +143,14 @@ def trials(scale: Scale) -> list[Trial]:
     return made
 
 
+def is_of(s: Setting, run: Run) -> bool:
+    """Whether a run's data are those of a setting."""
+    return s.data == run.data.name and s.arguments.get("size", 64) == run.data.observations.shape[1]
+
+
 def images(run: Run) -> int:
     """How many images the FID of this run is taken over: its data tell. β-TCVAE-L is looked at with the middle β."""
-    side = run.data.observations.shape[1]
-    s = next(s for s in SETTINGS.values() if s.data == run.data.name and s.arguments.get("size", 64) == side)
+    s = next(s for s in SETTINGS.values() if is_of(s, run))
     larger = len(run.plan.stages) == 1 and run.plan.stages[0][0].width == s.first.width  # type: ignore[attr-defined]
     return s.images if not larger or at_middle(run) else 0
 
@@ -176,8 +180,8 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
     ours = {
         "data": f"{s.data}, {side}×{side}",
         "β": ", ".join(f"{beta:g}" for beta in s.betas),
-        "stage 1": f"{chains.described(s.first, s.steps[0])}; |C| = {s.first.latents}",
-        "stage 2": f"network {s.second.network}, {chains.described(s.second, s.steps[1])}; |Z| = {s.second.latents}",
+        "stage 1": f"{chains.described(s.first, s.steps[0])}; {s.first.latents} c",
+        "stage 2": f"network {s.second.network}, {chains.described(s.second, s.steps[1])}; {s.second.latents} z",
         "weights": f"all of them times {s.weight:g}, as the reconstruction sums {s.weight:g} of 64×64's values",
         "FID": f"{s.images:,} images, the same for every model; KID has no bias from their number",
         "seeds": str(s.seeds),
