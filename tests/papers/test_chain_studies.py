@@ -146,6 +146,23 @@ def test_poses_are_read_off_the_nearest_image_and_neighbours_on_the_circle_count
     assert reader.share_right(images, (lights + 2) % 8, sides=2) == 0
 
 
+def test_an_identity_that_is_not_turned_is_not_praised() -> None:
+    random, azimuths = np.random.default_rng(0), np.arange(24)
+    objects = random.normal(size=(6, 1, 5)).astype(np.float32)
+    poses = random.normal(size=(1, 24, 5)).astype(np.float32)
+    obeyed = np.ones((6, 24), bool)
+    kept = turning.change_when_turned(np.repeat(objects, 24, 1), obeyed, azimuths, 24)
+    assert kept == (pytest.approx(0, abs=1e-5), 1.0)
+    mixed = turning.change_when_turned(random.normal(size=(6, 24, 5)).astype(np.float32), obeyed, azimuths, 24)
+    assert mixed[0] == pytest.approx(1, abs=0.15)
+    between = turning.change_when_turned(objects + 0.5 * poses, obeyed, azimuths, 24)[0]
+    assert 0.05 < between < 0.6
+    idle = obeyed & (azimuths < turning.TURNED)[None]  # always the same view: right where that was asked for
+    value, share = turning.change_when_turned(np.repeat(objects, 24, 1), idle, azimuths, 24)
+    assert np.isnan(value)
+    assert share == 0
+
+
 def test_batch_norm_on_a_traversal_takes_away_what_its_poses_share() -> None:
     torch.manual_seed(0)
     generator = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4)).eval()
