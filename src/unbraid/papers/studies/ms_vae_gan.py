@@ -157,8 +157,8 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "MS-GAN's; CGAN's is not there). MS-GAN's generator has no batch norm and makes the same either way.",
         ),
         "«Pairs turned as asked»: the same z in two azimuths at least 60° apart, both read off the images as asked: "
-        "the squared distance of their features over that of two different z in such azimuths. 0: the identity stays; 1: "
-        "it is as another. What does not turn has no such pairs, so that this compares models at equal obedience.",
+        "the squared distance of their features over that of two different z in such azimuths. 0: it stays; 1: "
+        "it is another. What does not turn has no such pairs, so that this compares models at equal obedience.",
         "Two trivial answers would look good: variety, how much identities differ at all, in parts of the data's, "
         "guards against an idle z; «pose as asked», the share of made images whose azimuth is that of the nearest "
         "image of the data to within one step of 24 (chance 0.125; «or its opposite», 0.25, because y often looks "
