@@ -10,15 +10,16 @@ from torch import nn
 
 from unbraid import metrics
 from unbraid.api import Run, fit
+from unbraid.core import Adam
 from unbraid.data import load
 from unbraid.data.factor_data import Factor, FactorData
 from unbraid.errors import InputError
 from unbraid.methods import MSVAE, BetaTCVAE, BetaVAE
 from unbraid.methods.staged.sizes import parameters
-from unbraid.papers.measures import chains, identity, turning
+from unbraid.papers.measures import chains, exchanged, identity, turning
 from unbraid.papers.studies import ms_vae_ablations, ms_vae_cars, ms_vae_gan
-from unbraid.runs.codes import choose_rows
 from unbraid.training.machine import Machine
+from unbraid.util.seeds import stream
 
 FIRST, SECOND = BetaVAE(width=0.1, latents=3), MSVAE(width=0.05, latents=2, batch_size=8)
 
@@ -40,19 +41,10 @@ def test_a_part_of_training_is_a_shorter_run(tmp_path: Path) -> None:
         long.stage_after(2, 3)
 
 
-def test_the_ratio_is_of_the_last_stage_to_the_first(tmp_path: Path) -> None:
-    run = trained(tmp_path / "run", 4)
-    rows = choose_rows(len(run.data), chains.CURVE_ROWS, 0)
-    first, last = chains.outputs(run, rows)
-    x = run.data.observations[rows].astype(float)
-    expected = np.square(last - x).mean() / np.square(first - x).mean()
-    assert chains.error_ratio(run, 1.0) == pytest.approx(expected, rel=1e-6)
-
-
 def test_what_a_run_does_not_have_is_not_a_number(tmp_path: Path) -> None:
     data = load("sprites", size=32, stride=16)
     run = fit(data, (FIRST,), steps=(1,), seed=0, out=tmp_path / "one", machine=Machine("cpu"), show=False)
-    found = [chains.error(run, "l2", first=True), chains.error_ratio(run, 1.0), chains.conditioning(run, "M1")]
+    found = [chains.error(run, "l2", first=True), chains.conditioning(run, "M1"), exchanged.floor(run)]
     assert np.isnan([*found, chains.downstream(run, "z")]).all()
 
 
@@ -65,16 +57,38 @@ def test_what_is_read_off_the_codes_is_a_mean_over_factors(tmp_path: Path) -> No
 
 
 def test_baselines_are_of_the_size_they_are_named_for_and_share_the_first_stage() -> None:
-    by_group = {trial.group: trial for trial in ms_vae_cars.trials("smoke")}
-    ours, spec = by_group[ms_vae_cars.OURS], ms_vae_cars.spec("smoke")
-    for group in (ms_vae_cars.JACOBIAN, ms_vae_cars.NARROW):
-        assert by_group[group].stages[0] == ours.stages[0]
-        assert by_group[group].steps[0] == ours.steps[0]
-    larger = by_group[ms_vae_cars.LARGER].stages[0]
+    cars, spec = ms_vae_cars, ms_vae_cars.spec("smoke")
+    by_group = {trial.group: trial for trial in cars.trials("smoke")}
+    ours = by_group[f"β 4: {cars.OURS}"]
+    assert by_group[f"β 1: {cars.JACOBIAN}"].stages[0] == by_group[f"β 1: {cars.OURS}"].stages[0]
+    larger = by_group[f"β 4: {cars.LARGER}"].stages[0]
     assert isinstance(larger, BetaTCVAE)
     assert replace(larger, latents=10) == ours.stages[0]
     total = sum(parameters(stage, spec) for stage in ours.stages)
-    assert parameters(by_group[ms_vae_cars.BIG].stages[0], spec) == pytest.approx(total, rel=0.02)
+    for group in (f"β 4: {cars.BIG}", cars.BIG_VAE):
+        assert parameters(by_group[group].stages[0], spec) == pytest.approx(total, rel=0.02)
+
+
+def test_weights_are_of_the_same_say_at_every_size() -> None:
+    for scale, values in (("desk", 32 * 32), ("paper", 64 * 64)):
+        s = ms_vae_cars.SETTINGS[scale]  # type: ignore[index]
+        first = ms_vae_cars.first_stage(s, 4.0)
+        assert (first.alpha, first.beta, first.gamma) == (values / 4096, 4 * values / 4096, values / 4096)
+        assert s.second.beta == values / 4096
+
+
+def test_exchanged_codes_follow_what_was_exchanged(tmp_path: Path) -> None:
+    data, first = load("sprites", size=32, stride=16), replace(FIRST, beta=0.0, adam=Adam(lr=1e-2))
+    second = MSVAE.fast(width=0.1, latents=2, batch_size=8, z_prior="normal", adam=Adam(lr=1e-12))
+    run = fit(data, (first, second), steps=(30, 1), seed=1, out=tmp_path / "run", machine=Machine("cpu"), show=False)
+    sets = exchanged.code_sets(run.folder)
+    order = stream(run.plan.seed, "exchanged").permutation(len(sets["x"]))
+    # The fast network starts from x̂ = y: whose z it is makes no difference, and whose y it is makes all of it.
+    np.testing.assert_allclose(sets["other z"], sets["made"], atol=1e-5)
+    np.testing.assert_allclose(sets["other y"], sets["made"][order], atol=1e-5)
+    assert np.abs(sets["other y"] - sets["made"]).mean() > 1e-4
+    assert exchanged.exchanged(run, "other z") > exchanged.exchanged(run, "other y")
+    assert 0 <= exchanged.floor(run) < 0.5
 
 
 def test_the_scored_codes_of_an_ablation_are_c(tmp_path: Path) -> None:
@@ -130,6 +144,23 @@ def test_poses_are_read_off_the_nearest_image_and_neighbours_on_the_circle_count
     assert reader.share_right(images, (lights + 4) % 8) == 0
     assert reader.share_right(images, (lights + 4) % 8, sides=2) == 1, "front and back alike"
     assert reader.share_right(images, (lights + 2) % 8, sides=2) == 0
+
+
+def test_an_identity_that_is_not_turned_is_not_praised() -> None:
+    random, azimuths = np.random.default_rng(0), np.arange(24)
+    objects = random.normal(size=(6, 1, 5)).astype(np.float32)
+    poses = random.normal(size=(1, 24, 5)).astype(np.float32)
+    obeyed = np.ones((6, 24), bool)
+    kept = turning.change_when_turned(np.repeat(objects, 24, 1), obeyed, azimuths, 24)
+    assert kept == (pytest.approx(0, abs=1e-5), 1.0)
+    mixed = turning.change_when_turned(random.normal(size=(6, 24, 5)).astype(np.float32), obeyed, azimuths, 24)
+    assert mixed[0] == pytest.approx(1, abs=0.15)
+    between = turning.change_when_turned(objects + 0.5 * poses, obeyed, azimuths, 24)[0]
+    assert 0.05 < between < 0.6
+    idle = obeyed & (azimuths < turning.TURNED)[None]  # always the same view: right where that was asked for
+    value, share = turning.change_when_turned(np.repeat(objects, 24, 1), idle, azimuths, 24)
+    assert np.isnan(value)
+    assert share == 0
 
 
 def test_batch_norm_on_a_traversal_takes_away_what_its_poses_share() -> None:

@@ -12,10 +12,11 @@ from torch.nn import functional as F
 
 from unbraid.data.spec import DataSpec
 from unbraid.errors import InputError
-from unbraid.nets.stacks import VECTOR_UNITS, mlp, scaled, upsampling
+from unbraid.nets.stacks import VECTOR_UNITS, scaled, upsampling
 
 StylesOf = Literal["channels", "places"]
 STYLES_OF = "what z scales and shifts: channels as a whole, or at every place of an image (the authors' code)"
+SLOPE = 0.2  # of leaky units, where they are asked for
 
 
 def adain(activations: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
@@ -139,6 +140,8 @@ class AdainMaps(nn.Module):
         latents: the length of z.
         width: fraction of the paper's channels.
         placed: whether z scales and shifts every place on its own (`PlacedStyles`).
+        dense_styled: z enters after the fully connected layer and not after the first convolution (authors' code).
+        leaky: leaky units on the way down (authors' code).
 
     Reference:
         MS-VAE, §3.2.
@@ -148,8 +151,18 @@ class AdainMaps(nn.Module):
         torch.Size([2, 3, 16, 16])
     """
 
-    def __init__(self, shape: tuple[int, ...], latents: int, width: float, *, placed: bool = False) -> None:
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        latents: int,
+        width: float,
+        *,
+        placed: bool = False,
+        dense_styled: bool = False,
+        leaky: bool = False,
+    ) -> None:
         super().__init__()
+        self.dense_styled, self.slope = dense_styled, SLOPE if leaky else 0.0
         maps = halvings(shape)
         if len(maps) < 2:
             raise InputError(f"images of {shape[1]}×{shape[2]} are too small for a later stage: it needs 3×3 or more.")
@@ -168,7 +181,10 @@ class AdainMaps(nn.Module):
             for step in range(len(upward) - 1)
         )
         self.out = upsampling(upward[-1], shape[0], sizes[-2], sizes[-1], kernel=5)
-        sites = [*zip(channels, maps[1:], strict=True), *zip(upward[1:], sizes[1:-1], strict=True)]
+        below = [*zip(channels, maps[1:], strict=True)]
+        if dense_styled:
+            below = [*below[1:], below[-1]]
+        sites = [*below, *zip(upward[1:], sizes[1:-1], strict=True)]
         if placed:
             self.styles: Styles | PlacedStyles = PlacedStyles(latents, [(site, *size) for site, size in sites])
         else:
@@ -178,9 +194,12 @@ class AdainMaps(nn.Module):
         """Logits of x, [b, channel, height, width]."""
         styles = iter(self.styles(z))
         h = y
-        for layer in self.down:
-            h = F.relu(adain(layer(h), *next(styles)))
-        h = F.relu(self.unflatten(self.mix(self.flatten(h)))).contiguous(memory_format=torch.channels_last)
+        for number, layer in enumerate(self.down):
+            h = layer(h)
+            h = h if self.dense_styled and not number else adain(h, *next(styles))
+            h = F.leaky_relu(h, self.slope)
+        h = self.unflatten(self.mix(self.flatten(h)))
+        h = F.relu(adain(h, *next(styles)) if self.dense_styled else h).contiguous(memory_format=torch.channels_last)
         for layer in self.up:
             h = F.relu(adain(layer(h), *next(styles)))
         return self.out(h)  # type: ignore[no-any-return]
@@ -226,7 +245,7 @@ def check_styles(styles: StylesOf, data: DataSpec) -> None:
 
 
 def adain_network(
-    shape: tuple[int, ...], latents: int, width: float, styles: StylesOf = "channels"
+    shape: tuple[int, ...], latents: int, width: float, styles: StylesOf = "channels", **details: bool
 ) -> AdainMaps | AdainVectors:
     """p(x | y, z) for observations of this shape. Vectors have no places: each of their units is scaled and shifted.
 
@@ -235,6 +254,7 @@ def adain_network(
         latents: the length of z.
         width: fraction of the paper's units in every layer.
         styles: what z scales and shifts: `channels` as a whole, or each of their `places`.
+        details: those of `AdainMaps`, for images.
 
     Returns:
         A network that takes y and z.
@@ -244,31 +264,5 @@ def adain_network(
         ('AdainVectors', 'AdainMaps')
     """
     if len(shape) == 3:
-        return AdainMaps(shape, latents, width, placed=styles == "places")
+        return AdainMaps(shape, latents, width, placed=styles == "places", **details)
     return AdainVectors(shape[0], latents, width)
-
-
-def residual_trunk(shape: tuple[int, ...], width: float) -> tuple[nn.Sequential, int]:
-    """The encoder's body for the residual x − y, as wide as the decoder's downward half.
-
-    Args:
-        shape: (channel, height, width) or (value,).
-        width: fraction of the paper's units in every layer.
-
-    Returns:
-        The layers, and the number of features that come out of them.
-
-    Example:
-        >>> trunk, features = residual_trunk((3, 16, 16), width=0.1)
-        >>> trunk(torch.rand(2, 3, 16, 16)).shape == (2, features)
-        True
-    """
-    if len(shape) == 1:
-        units = scaled(VECTOR_UNITS, width)
-        return nn.Sequential(*mlp(shape[0], units, units, activation=nn.ReLU)), units
-    maps = halvings(shape)
-    channels = [shape[0], *(scaled(64 * 2**step, width) for step in range(len(maps) - 1))]
-    layers: list[nn.Module] = []
-    for before, after in zip(channels[:-1], channels[1:], strict=True):
-        layers += [nn.Conv2d(before, after, 5, stride=2, padding=2), nn.ReLU()]
-    return nn.Sequential(*layers, nn.Flatten()), channels[-1] * prod(maps[-1])

@@ -21,7 +21,8 @@ class DecoderFromCodes(nn.Module):
         content: the number of codes c.
         latents: the number of codes z.
         width: fraction of the paper's units in every layer.
-        concatenate: z comes in beside c instead, and nothing is normalised.
+        concatenate: z comes in beside c instead, and nothing is normalised but by `norm`.
+        norm: of all maps with concatenated codes, made for a number of channels.
 
     Reference:
         MS-VAE, appendix L.
@@ -32,7 +33,14 @@ class DecoderFromCodes(nn.Module):
     """
 
     def __init__(
-        self, shape: tuple[int, ...], content: int, latents: int, width: float, *, concatenate: bool = False
+        self,
+        shape: tuple[int, ...],
+        content: int,
+        latents: int,
+        width: float,
+        *,
+        concatenate: bool = False,
+        norm: type[nn.Module] | None = None,
     ) -> None:
         super().__init__()
         self.concatenate = concatenate
@@ -53,11 +61,18 @@ class DecoderFromCodes(nn.Module):
                 )
             channels = [scaled(64 * 2**step, width) for step in range(len(maps) - 1)][::-1]
             lowest = (channels[0], *maps[0])
-            self.start = nn.Sequential(nn.Linear(inputs, prod(lowest)), nn.ReLU(), nn.Unflatten(1, lowest))
+            first = [nn.Unflatten(1, lowest), norm(channels[0]), nn.ReLU()] if norm is not None else []
+            self.start = nn.Sequential(
+                nn.Linear(inputs, prod(lowest)), *(first or [nn.ReLU(), nn.Unflatten(1, lowest)])
+            )
             self.up = nn.ModuleList(
                 upsampling(channels[step], channels[step + 1], maps[step], maps[step + 1], kernel=5)
                 for step in range(len(channels) - 1)
             )
+            if norm is not None:
+                self.up = nn.ModuleList(
+                    nn.Sequential(layer, norm(after)) for layer, after in zip(self.up, channels[1:], strict=True)
+                )
             self.out = upsampling(channels[-1], shape[0], maps[-2], maps[-1], kernel=5)
             sites = channels[1:]
         if not concatenate:

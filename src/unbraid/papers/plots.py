@@ -9,6 +9,7 @@ from typing import Any
 
 import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -82,6 +83,23 @@ def scatter(path: Path, finished: Sequence[Finished], across: tuple[str, str], u
         panel.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
         figure.tight_layout()
         save_figure(figure, path)
+
+
+def line_of_means(panel: Axes, points: Sequence[tuple[float, float]], colour: str, label: str) -> None:
+    """Draw a dot a run and a line through the means of the dots above one another.
+
+    Args:
+        panel: what to draw on.
+        points: (across, up) of each run; none: nothing is drawn.
+        colour: of dots and line.
+        label: for the legend.
+    """
+    if not points:
+        return
+    places = sorted({across for across, _ in points})
+    panel.plot(*zip(*points, strict=True), "o", ms=3.5, alpha=0.5, mew=0, color=colour)
+    means = [np.mean([up for across, up in points if across == place]) for place in places]
+    panel.plot(places, means, "-" if len(places) > 1 else "_", lw=1.4, color=colour, label=label)
 
 
 def image_rows(path: Path, rows: Sequence[tuple[str, NDArray[Any]]], *, size: float = 0.72) -> None:

@@ -14,6 +14,8 @@ MODULES = (
     "ms_vae_pendulum",
     "ms_vae_flow",
     "ms_vae_cars",
+    "ms_vae_sizes",
+    "ms_vae_faces",
     "ms_vae_gan",
     "ms_vae_ablations",
     "search_udr",

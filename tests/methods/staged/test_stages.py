@@ -281,3 +281,41 @@ def test_the_page_of_a_gan_calls_its_pictures_draws(squares, tmp_path) -> None:
     assert page.count("a draw") == 1
     assert page.count("MSE ") == 1  # of stage 1
     assert page.count("most informative first") == 1  # of z nothing is known but its prior
+
+
+def test_details_of_the_authors_code_are_where_they_say() -> None:
+    torch.manual_seed(0)
+    spec, x, y = DataSpec((3, 16, 16), 40), torch.rand(2, 3, 16, 16), torch.rand(2, 3, 16, 16)
+
+    def built(*details: str) -> Any:
+        return methods.MSVAE(width=0.1, details=details).build(spec)
+
+    plain, sites, leaky = built(), built("sites"), built("leaky")
+    assert sum(plain.decoder.styles.sites) < sum(sites.decoder.styles.sites), "the dense layer has more channels"
+    assert len(plain.decoder.styles.sites) == len(sites.decoder.styles.sites)
+    seen: list[torch.Tensor] = []
+    sites.decoder.down[1].register_forward_hook(lambda module, inputs, output: seen.append(inputs[0]))
+    for z in (torch.zeros(2, 5), torch.ones(2, 5)):
+        sites.decoder(y, z)
+    assert torch.equal(*seen), "z has no say before the second convolution"
+    leaky.decoder.down[-1].register_forward_hook(lambda module, inputs, output: seen.append(inputs[0]))
+    leaky.decoder(y, torch.zeros(2, 5))
+    assert (seen[-1] < 0).any()
+    assert not any(isinstance(part, nn.InstanceNorm2d) for part in plain.encoder.modules())
+    assert sum(isinstance(part, nn.InstanceNorm2d) for part in built("norm").encoder.modules()) == 2
+    logits = built("logits")
+    grey = 0.1 + 0.8 * y
+    torch.testing.assert_close(logits.seen(grey), grey.logit())
+    assert torch.isfinite(logits.posterior(x, torch.zeros_like(y)).mean).all(), "black has logits too"
+    with pytest.raises(InputError, match="leaf"):
+        methods.MSVAE(details=("leaf",))
+    with pytest.raises(InputError, match="--details leaky is for --network paper"):
+        methods.MSVAE.fast(details=("leaky",))
+
+
+def test_a_student_may_have_batch_norm() -> None:
+    spec = DataSpec((3, 16, 16), 40, codes=2)
+    plain, normed = (methods.JacobianSupervision(width=0.1, batch_norm=on).build(spec) for on in (False, True))
+    counts = [sum(isinstance(part, nn.BatchNorm2d) for part in model.modules()) for model in (plain, normed)]
+    assert counts == [0, 5], "two maps down, the lowest map and two on the way up"
+    assert normed.make(torch.randn(2, 2), torch.randn(2, 5)).shape == (2, 3, 16, 16)

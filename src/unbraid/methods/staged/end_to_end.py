@@ -10,11 +10,11 @@ from torch import Tensor, nn
 
 from unbraid.core import Batch, DataSpec, Method, MethodConfig, Posterior, Terms, Update
 from unbraid.methods.options import ObservationOptions, check_likelihood
-from unbraid.nets.adain import residual_trunk
 from unbraid.nets.from_codes import DecoderFromCodes
+from unbraid.nets.residual import residual_trunk
 from unbraid.ops import likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
-from unbraid.util.schema import option, with_default
+from unbraid.util.schema import later_option, option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +34,10 @@ class EndToEnd(ObservationOptions):
     paper: ClassVar[str] = "MS-VAE, L.1"
     when: ClassVar[str] = "As the ablation of MS-VAE that shows what training by stages is worth."
     models_counts: ClassVar[bool] = False
-    latents: int = option(5, "number of codes c, whose KL weighs beta times", least=1)
-    residual_latents: int = option(5, "number of codes z, whose KL weighs once", least=1)
+    latents: int = option(5, "number of codes c, whose KL weighs more", least=1)
+    residual_latents: int = option(5, "number of codes z, whose KL weighs less", least=1)
     beta: float = option(4.0, "weight of the KL of c", least=0)
+    residual_beta: float = later_option(1.0, "weight of the KL of z", least=0)
     batch_size: int = with_default(MethodConfig, "batch_size", 32)
 
     def build(self, data: DataSpec) -> EndToEndModel:
@@ -63,13 +64,14 @@ class EndToEndModel(Method):
         return DiagonalGaussian.from_parameters(c), DiagonalGaussian.from_parameters(z)
 
     def loss(self, batch: Batch, step: int) -> Terms:
-        """−log p(x | c, z) + β·KL[q(c | x) ‖ p(c)] + KL[q(z | x) ‖ p(z)]."""
+        """−log p(x | c, z) + β·KL[q(c | x) ‖ p(c)] + β_z·KL[q(z | x) ‖ p(z)]."""
         c, z = self.posteriors(batch.x)
         output = self.decoder(c.rsample(), z.rsample())
         reconstruction = likelihood.nll(self.config.likelihood, output, batch.x, self.config.scale)
         kl_c, kl_z = c.kl(), z.kl()
-        total = reconstruction + self.config.beta * kl_c + kl_z
-        return Terms(total, reconstruction=reconstruction, kl_c=(self.config.beta, kl_c), kl_z=kl_z)
+        beta, beta_z = self.config.beta, self.config.residual_beta
+        total = reconstruction + beta * kl_c + beta_z * kl_z
+        return Terms(total, reconstruction=reconstruction, kl_c=(beta, kl_c), kl_z=(beta_z, kl_z))
 
     def updates(self) -> tuple[Update, ...]:
         """One step for encoder and decoder."""

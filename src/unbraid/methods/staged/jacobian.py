@@ -14,10 +14,10 @@ from unbraid.core import Adam, Batch, Condition, DataSpec, LaterStage, Method, M
 from unbraid.errors import InputError
 from unbraid.methods.options import NetworkOptions
 from unbraid.methods.staged.ms_vae import required_y
-from unbraid.nets.adain import residual_trunk
 from unbraid.nets.from_codes import DecoderFromCodes
+from unbraid.nets.residual import residual_trunk
 from unbraid.ops.given import Point
-from unbraid.util.schema import option, with_default
+from unbraid.util.schema import later_option, option, with_default
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +44,9 @@ class JacobianSupervision(LaterStage, NetworkOptions):
     code_weight: float = option(0.25, "λ_y, weight of the distance from the teacher's codes", least=0)
     difference_weight: float = option(0.1, "λ_diff, weight of the difference of Jacobians", least=0)
     covariance_weight: float = option(1e-3, "λ_xcov, weight of the covariance between old and new codes", least=0)
+    batch_norm: bool = later_option(
+        False, "batch norm and leaky units as in the authors' code, for images; without them plain layers as wide"
+    )
     batch_size: int = with_default(MethodConfig, "batch_size", 128)
     adam: Adam = with_default(NetworkOptions, "adam", Adam(lr=3e-4))
 
@@ -69,9 +72,12 @@ class JacobianSupervisionModel(Method):
     def __init__(self, config: JacobianSupervision, data: DataSpec) -> None:
         super().__init__()
         self.config, self.is_image, self.sizes = config, data.is_image, [data.codes, config.latents]
-        trunk, features = residual_trunk(data.shape, config.width)
+        norm = nn.BatchNorm2d if config.batch_norm and data.is_image else None
+        trunk, features = residual_trunk(data.shape, config.width, norm=norm, leaky=norm is not None)
         self.encoder = nn.Sequential(trunk, nn.Linear(features, sum(self.sizes)))
-        self.decoder = DecoderFromCodes(data.shape, data.codes, config.latents, config.width, concatenate=True)
+        self.decoder = DecoderFromCodes(
+            data.shape, data.codes, config.latents, config.width, concatenate=True, norm=norm
+        )
 
     def make(self, c: Tensor, z: Tensor) -> Tensor:
         """D(c, z)."""

@@ -10,15 +10,19 @@ from typing import Any, ClassVar, Literal
 from torch import Tensor, nn
 
 from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, MethodConfig, Posterior, Terms, Update
-from unbraid.errors import InputError
+from unbraid.errors import InputError, unknown
 from unbraid.methods.options import ObservationOptions, check_likelihood
-from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network, check_styles, residual_trunk
+from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network, check_styles
 from unbraid.nets.detail import DetailDecoder, DetailEncoder
 from unbraid.nets.from_codes import DecoderFromCodes
 from unbraid.nets.nearest_codes import NearestCodes
+from unbraid.nets.residual import residual_trunk
 from unbraid.ops import likelihood
 from unbraid.ops.gaussian import DiagonalGaussian
 from unbraid.util.schema import later_option, option, typed, with_default
+
+DETAILS = ("sites", "norm", "logits", "leaky")
+LEAST_SHADE = 1 / 510  # half of a byte's step: y is kept in bytes, and the logits of 0 and 1 have no bound
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +57,11 @@ class MSVAE(LaterStage, ObservationOptions):
     network: Literal["paper", "fast"] = later_option(
         "paper", "the paper's, or for images one that learns detail in minutes: x̂ = y + what z adds (nets/detail.py)"
     )
+    details: tuple[str, ...] = later_option(
+        (),
+        "what the authors' code has and the text has not, in the paper's network for images: sites (z enters after the "
+        "dense layer, not after the first convolution), norm (instance norm in the encoder), logits (of y), leaky",
+    )
     normalize: bool = later_option(False, "instance norm in the fast network: z then enters by AdaIN, as in the paper")
     z_prior: Literal["normal", "learned"] = later_option(
         "normal", "what z is drawn from: N(0, 1), or p(z given y) learned once the networks are trained"
@@ -75,12 +84,17 @@ class MSVAE(LaterStage, ObservationOptions):
 
     def __post_init__(self) -> None:
         """Refuse options of the one network where there is the other."""
+        for name in self.details:
+            if name not in DETAILS:
+                raise unknown("detail", name, DETAILS)
         if self.styles == "places" and self.uses_codes:
             raise InputError(f"--styles places is for a decoder that starts from y, not --content {self.content}.")
         if self.network == "fast":
-            for name in ("content", "styles", "encoder_sees"):
-                if getattr(self, name) != getattr(type(self), name):
-                    raise InputError(f"--{typed(name)} {getattr(self, name)} is for --network paper (--recipe paper).")
+            for name in ("content", "styles", "encoder_sees", "details"):
+                value = getattr(self, name)
+                if value != getattr(type(self), name):
+                    shown = value if isinstance(value, str) else ",".join(value)
+                    raise InputError(f"--{typed(name)} {shown} is for --network paper (--recipe paper).")
             if self.likelihood == "bernoulli":
                 raise InputError(
                     "--network fast makes images, not logits, so that --likelihood bernoulli is not for ms-vae: "
@@ -95,6 +109,8 @@ class MSVAE(LaterStage, ObservationOptions):
     def check(self, data: DataSpec) -> None:
         """Refuse --styles places for vectors, which have no places."""
         check_styles(self.styles, data)
+        if self.details and not data.is_image:
+            raise InputError("--details are of the network for images: leave them out for vectors.")
 
     def build(self, data: DataSpec) -> MSVAEModel:
         """The untrained second stage."""
@@ -120,24 +136,31 @@ class MSVAEModel(Method):
                 data.shape, config.latents, config.width, normalize=config.normalize
             )
             return
-        trunk, features = residual_trunk(data.shape, config.width)
+        leaky, norm = "leaky" in config.details, nn.InstanceNorm2d if "norm" in config.details else None
+        trunk, features = residual_trunk(data.shape, config.width, norm=norm, leaky=leaky)
         self.encoder = nn.Sequential(trunk, nn.Linear(features, 2 * config.latents))
         if config.uses_codes:
             self.decoder = DecoderFromCodes(
                 data.shape, data.codes, config.latents, config.width, concatenate=config.content == "codes+z"
             )
         else:
-            self.decoder = adain_network(data.shape, config.latents, config.width, config.styles)
+            details = {"dense_styled": "sites" in config.details, "leaky": leaky} if config.details else {}
+            self.decoder = adain_network(data.shape, config.latents, config.width, config.styles, **details)
+
+    def seen(self, y: Tensor) -> Tensor:
+        """y as the networks are given it: the image, or its logits."""
+        return y.clamp(LEAST_SHADE, 1 - LEAST_SHADE).logit() if "logits" in self.config.details else y
 
     def posterior(self, x: Tensor, y: Tensor) -> DiagonalGaussian:
         """q(z | x, y), from the residual."""
+        y = self.seen(y)
         return DiagonalGaussian.from_parameters(self.encoder(x - y if self.config.encoder_sees == "residual" else x))
 
     def loss(self, batch: Batch, step: int) -> Terms:
         """−log p(x | y, z) + β·KL[q(z | x, y) ‖ p(z)]."""
         y = required_y(batch.y)
         q = self.posterior(batch.x, y)
-        output = self.decoder(y if batch.codes is None else batch.codes, q.rsample())
+        output = self.decoder(self.seen(y) if batch.codes is None else batch.codes, q.rsample())
         if self.is_fast:  # the output is an image, where the paper's network has logits
             reconstruction = likelihood.error_rows(self.config.likelihood, batch.x - output, self.config.scale).mean()
         else:
@@ -157,7 +180,7 @@ class MSVAEModel(Method):
 
     def decode(self, codes: Mapping[str, Tensor], y: Tensor | None = None) -> Tensor:
         """The mean of p(x | y, z)."""
-        content = codes["given"] if self.config.uses_codes else required_y(y)
+        content = codes["given"] if self.config.uses_codes else self.seen(required_y(y))
         if self.is_fast:
             return self.decoder(content, codes["z"]).clamp(0, 1)  # type: ignore[no-any-return]
         return likelihood.mean(self.config.likelihood, self.decoder(content, codes["z"]))

@@ -125,7 +125,9 @@ def big_vae(stages: Sequence[MethodConfig], data: DataSpec) -> Match:
         MS-VAE, appendix H.
     """
     first = _first(stages)
-    shared = {name: getattr(first, name) for name in ("likelihood", "scale", "network", "adam", "batch_size")}
+    shared = {
+        name: getattr(first, name) for name in ("likelihood", "scale", "network", "adam", "batch_size", "resolution")
+    }
     return with_size_of(VAE(**shared), stages, data)
 
 

@@ -20,11 +20,9 @@ from unbraid.papers.measures import runs as figures
 from unbraid.papers.study import Finished
 from unbraid.runs.chain import Chain
 from unbraid.runs.codes import choose_rows
-from unbraid.training import checkpoint
 from unbraid.util.files import read_json
 
 NOTHING = float("nan")  # a figure that a run does not have
-CURVE_ROWS = 2_000
 Measures = dict[str, Callable[[Run], float]]
 
 
@@ -64,29 +62,10 @@ def error(run: Run, name: str, *, first: bool = False) -> float:
     return float(found[f"stage-1/{name}" if first else name]["value"])
 
 
-def error_ratio(run: Run, part: float) -> float:
-    """L2 of the final output over stage 1's, after a part of the last stage's training."""
-    if not has_second_stage(run) or not checkpoint.kept(run.stage_folder(len(run.plan.stages))):
-        return NOTHING
-    rows = choose_rows(len(run.data), CURVE_ROWS, 0)
-    first, *_, last = (metrics.l2(run.data.observations[rows], made, replicates=0) for made in outputs(run, rows, part))
-    return float(last) / float(first)
-
-
 @cache
 def network() -> tuple[inception.Network, str]:
     """The Inception network of the data folder."""
     return inception.load_network(inception.find_network(None))
-
-
-def fid(run: Run, *, images: Callable[[Run], int], first: bool = False, part: float = 1.0) -> float:
-    """FID of reconstructions, of the same images for every run; with no images it is not measured."""
-    if not images(run) or (first and not has_second_stage(run)):
-        return NOTHING
-    if part < 1 and (run.plan.seed or not checkpoint.kept(run.stage_folder(len(run.plan.stages)))):
-        return NOTHING  # curves of one seed are enough
-    rows = choose_rows(len(run.data), images(run), 0)
-    return fid_of(run, outputs(run, rows, part)[0 if first else -1])
 
 
 def fid_of(run: Run, made: NDArray[Any]) -> float:
@@ -132,15 +111,6 @@ def conditionings(measure: Callable[..., float] = conditioning) -> Measures:
 def downstreams() -> Measures:
     """Accuracy from C, Z and both, over all factors."""
     return {f"downstream-{name}": partial(downstream, name=name) for name in ("c", "z", "c+z")}
-
-
-def measures(images: Callable[[Run], int], parts: Sequence[float] = (), fid_parts: Sequence[float] = ()) -> Measures:
-    """The figures of a study of chains. `parts` of the last stage's training give the curves of errors and FID."""
-    found = {"mig": mig} | errors()
-    found |= {"fid": partial(fid, images=images), "first-fid": partial(fid, images=images, first=True)}
-    found |= conditionings() | downstreams()
-    found |= {f"l2-ratio-{part:g}": partial(error_ratio, part=part) for part in parts}
-    return found | {f"fid-{part:g}": partial(fid, images=images, part=part) for part in fid_parts}
 
 
 def sizes(finished: Sequence[Finished]) -> str:

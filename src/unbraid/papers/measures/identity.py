@@ -127,15 +127,20 @@ class PoseReader:
         self.nearest = KNeighborsClassifier(1).fit(known, data.column(factor)[self.rows].astype(int))
         self.size = data.factor_info[data.factor_names.index(factor)].size
 
-    def share_right(self, images: NDArray[np.uint8], asked: NDArray[np.float64], sides: int = 1) -> float:
-        """The share of images in which the factor is read as asked, or as a value next to it on the circle.
+    def right(self, images: NDArray[np.uint8], asked: NDArray[Any], sides: int = 1) -> NDArray[np.bool_]:
+        """Of each image whether the factor is read as asked, or as a value next to it on the circle.
 
         With `sides` 2, front and back count as the same.
         """
         read = self.nearest.predict(self.components.transform(flat_pixels(images)))
         circle = self.size // sides
         distance = np.abs(read - asked) % circle
-        return float((np.minimum(distance, circle - distance) <= 1).mean())
+        near: NDArray[np.bool_] = np.minimum(distance, circle - distance) <= 1
+        return near
+
+    def share_right(self, images: NDArray[np.uint8], asked: NDArray[Any], sides: int = 1) -> float:
+        """The share of images in which it is."""
+        return float(self.right(images, asked, sides).mean())
 
 
 def flat_pixels(images: NDArray[Any]) -> NDArray[Any]:

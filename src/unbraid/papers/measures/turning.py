@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,83 @@ def pose_of_data(run: Run, images: int = 1_000) -> float:
     return reader.share_right(np.asarray(run.data.observations[rows]), run.data.column(POSE[0])[rows])
 
 
+TURNED = 4  # steps of azimuth, of 24: pairs of images that are less apart say little about turning
+
+
+def turned_apart(run: Run, images: NDArray[Any], labels: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Features [identity, pose, feature] of images [identity, pose, …], and which of them show the azimuth asked for.
+
+    Args:
+        run: whose witness and pose reader look at them.
+        images: as stored.
+        labels: azimuths that were asked for, [pose].
+    """
+    flat = images.reshape(-1, *images.shape[2:])
+    witness = identity.identity_network(run, IDENTITY).features
+    with torch.inference_mode():
+        features = torch.cat([witness(x).cpu() for x in run.inputs(flat)]).numpy()
+    right = identity.PoseReader(run.data, POSE[0]).right(flat, np.tile(labels, len(images)))
+    return features.reshape(*images.shape[:2], -1), right.reshape(images.shape[:2])
+
+
+def change_when_turned(
+    features: NDArray[np.float32], obeyed: NDArray[np.bool_], azimuths: NDArray[Any], circle: int
+) -> tuple[float, float]:
+    """How far turning takes an identity, in parts of the way to another one, among images that obey.
+
+    A model that does not turn has no pairs here; its identities cannot be praised for staying as they are.
+
+    Args:
+        features: [identity, pose, feature].
+        obeyed: whether the azimuth is the one asked for, [identity, pose].
+        azimuths: asked for, [pose].
+        circle: how many azimuths there are.
+
+    Returns:
+        Squared distance between pairs of one identity, turned apart, over that of pairs of two; and which share of
+        all such pairs of one identity obeys.
+
+    Example:
+        >>> same = np.eye(2, dtype=np.float32)[:, None].repeat(3, 1)  # two identities, three poses, no change
+        >>> change_when_turned(same, np.ones((2, 3), bool), np.array([0, 4, 8]), circle=12)
+        (0.0, 1.0)
+    """
+    distance = np.abs(azimuths[:, None] - azimuths) % circle
+    apart = np.minimum(distance, circle - distance) >= TURNED  # [pose, pose]
+    norms = np.square(features).sum(-1)
+    squares = norms[:, :, None, None] + norms[None, None] - 2 * np.einsum("iaf,jbf->iajb", features, features)
+    both = obeyed[:, :, None, None] & obeyed[None, None] & apart[None, :, None, :]
+    one = np.eye(len(features), dtype=bool)[:, None, :, None]
+    same, other = both & one, both & ~one
+    if not same.any() or not other.any():
+        return chains.NOTHING, 0.0
+    share = same.sum() / (len(features) * apart.sum())
+    return float(squares[same].mean() / squares[other].mean()), float(share)
+
+
+@lru_cache(maxsize=2)
+def kept_when_turned(folder: Path) -> tuple[float, float]:
+    """Both figures of `change_when_turned` of a run."""
+    run = Run.open(folder)
+    (identities, _), sides = identity.counts(run), int(run.data.column(POSE[0]).max()) + 1
+    identities //= 2  # pairs of all images are compared
+    azimuths, elevations = (run.data.column(name) for name in POSE)
+    table = np.stack([np.arange(sides), np.full(sides, np.median(elevations))], axis=1)
+    labels = torch.from_numpy(table.astype(np.float32)).to(run.device)
+    torch.manual_seed(mix(run.plan.seed, "turned apart"))
+    parts = []
+    for _ in range(identities):
+        z = draws_of(priors(run.chain.stages[-1]).prior(1))["z"].expand(sides, -1)
+        parts.append(as_stored(decode_in_poses(run, labels, {"z": z})[-1]).astype(np.uint8))
+    features, obeyed = turned_apart(run, np.stack(parts), np.arange(sides))
+    return change_when_turned(features, obeyed, np.arange(sides), int(azimuths.max()) + 1)
+
+
+def turned_figure(run: Run, which: int) -> float:
+    """The change of identity among turned pairs (0), or the share of pairs that are turned as asked (1)."""
+    return kept_when_turned(run.folder)[which]
+
+
 def critic_right(run: Run) -> float:
     """The critic's accuracy over the second half of training: at 0.5 it is beaten and has nothing to teach."""
     log = read_log(run.stage_folder(len(run.plan.stages)) / "log.jsonl")
@@ -87,7 +165,7 @@ def sample_fid(run: Run) -> float:
 
 def images(run: Run) -> int:
     """How many images FID is taken over: none at smoke scale, whose data have few objects."""
-    return 500 if len(run.data) > 1_000 else 0
+    return 200 if len(run.data) > 1_000 else 0
 
 
 MEASURES: dict[str, Callable[[Run], float]] = {
@@ -99,6 +177,8 @@ MEASURES: dict[str, Callable[[Run], float]] = {
     "identity-batch": partial(identity_change, features=identity.features_as_one_batch),
     "variety-batch": partial(variety, features=identity.features_as_one_batch),
     "pixels": pixel_change,
+    "turned": partial(turned_figure, which=0),
+    "turned-share": partial(turned_figure, which=1),
     "pose": pose_obeyed,
     "pose-sides": partial(pose_obeyed, sides=2),
     "pose-data": pose_of_data,
@@ -112,6 +192,8 @@ MEASURES: dict[str, Callable[[Run], float]] = {
 COLUMNS = {
     "identity": ("identity change", 3),
     "identity-data": ("the data's own", 3),
+    "turned": ("identity change of pairs turned as asked", 3),
+    "turned-share": ("share of pairs turned as asked", 2),
     "variety": ("variety, data = 1", 2),
     "identity-batch": ("identity change, each z a batch", 3),
     "variety-batch": ("variety, each z a batch", 2),
