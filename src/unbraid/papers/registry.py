@@ -10,7 +10,7 @@ MODULES = (
     "beta_tcvae",
     "parted_vae",
     "parted_vae_sprites",
-    "idvae",
+    "idvae_labels",
     "ms_vae_pendulum",
     "ms_vae_flow",
     "ms_vae_cars",
