@@ -100,15 +100,18 @@ def test_mig_sup_by_hand() -> None:
         m.mig_sup(np.column_stack([a, b]), a)
 
 
-def test_sap_of_the_dip_vae_paper_cuts_collapsed_latents() -> None:
+def test_sap_cuts_collapsed_latents() -> None:
     draws = np.random.default_rng(0)
     x = draws.integers(32, size=(3000, 1)).astype(float)
     code = x + draws.normal(scale=0.3 * x.std(), size=x.shape)
     codes = np.column_stack([code / code.std(), 1e-3 * x, draws.normal(size=x.shape)])
     clean = float(np.corrcoef(code[:, 0], x[:, 0])[0, 1] ** 2)
-    score = m.sap(codes, x, mode="dip", replicates=0)
-    assert score.value == pytest.approx(clean, abs=0.02)
-    assert m.sap(codes, x, mode="regression", replicates=0).value < 0.1, "the collapsed copy wins, and leaves no gap"
+    for mode in ("dip", "regression"):
+        assert m.sap(codes, x, mode=mode, replicates=0).value == pytest.approx(clean, abs=0.02)
+    kept = m.sap(codes, x, mode="regression", inactive=1e-12, replicates=0)
+    assert kept.value < 0.1, "the collapsed copy wins, and leaves no gap"
+    narrow = m.sap(1e-3 * codes, x, mode="regression", replicates=0)
+    assert narrow.value == pytest.approx(clean, abs=0.02), "codes that are all narrow are not collapsed"
     named = m.sap(codes, np.column_stack([x, x % 3]), kinds=["ordinal", "categorical"], mode="dip")
     assert named.details["mode"] == {"factor 0": "regression", "factor 1": "threshold"}
 

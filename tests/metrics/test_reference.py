@@ -201,7 +201,7 @@ def test_explicitness_with_one_regression_a_value() -> None:
     score = m.explicitness(table)
     assert score.details["auc"] == pytest.approx(np.mean(areas), abs=1e-4)
     assert score.value == pytest.approx(2 * np.mean(areas) - 1, abs=2e-4)
-    assert m.explicitness(table, normalise=False).value == pytest.approx(np.mean(areas), abs=1e-4)
+    assert m.explicitness(table, convention="auc").value == pytest.approx(np.mean(areas), abs=1e-4)
 
 
 @pytest.mark.parametrize("mode", ["lightgbm", "forest"])

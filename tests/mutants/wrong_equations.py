@@ -224,7 +224,7 @@ WRONG: tuple[tuple[str, str, str], ...] = (
     ("metrics/irs.py", "weights=reach * active", "weights=active.astype(float)"),
     ("metrics/mcc.py", "linear_sum_assignment(-strength)", "linear_sum_assignment(strength)"),
     ("metrics/mcc.py", ".sum() / k)", ".mean())"),
-    ("metrics/explicitness.py", "(2.0, -1.0) if normalise", "(1.0, 0.0) if normalise"),
+    ("metrics/explicitness.py", '"normalised": (2.0, -1.0)', '"normalised": (1.0, 0.0)'),
     ("metrics/conditioning.py", '"M3": c_zeps, "M4": c_yeps', '"M3": c_yeps, "M4": c_zeps'),
     ("metrics/conditioning.py", '"M1": c_y, "M2": c_x', '"M1": c_x, "M2": c_y'),
     ("metrics/conditioning.py", "surprise[left[:, i]]", "surprise[left[:, i]].max()"),

@@ -22,7 +22,16 @@ from unbraid.util.seeds import mix
 
 NEEDS_NO_FACTORS = ("codes", "means, log-variances")
 # With one factor these are 1 for any code that varies, or not defined.
-TELL_FACTORS_APART = ("factor_score", "beta_score", "z_diff", "dci", "modularity", "mig_sup", "infomec")
+TELL_FACTORS_APART = (
+    "factor_score",
+    "factor_score_parted",
+    "beta_score",
+    "z_diff",
+    "dci",
+    "modularity",
+    "mig_sup",
+    "infomec",
+)
 
 
 def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, labels: bool) -> dict[str, Score]:

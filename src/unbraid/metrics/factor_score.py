@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
-from unbraid.errors import InputError
+from unbraid.errors import InputError, unknown
 from unbraid.metrics._shared.bootstrap import REPEATS, Array, mean_interval
 from unbraid.metrics._shared.calibration import calibration
 from unbraid.metrics._shared.checks import table_metric
@@ -15,6 +17,8 @@ from unbraid.metrics.record import CHANGES, Metric, register
 from unbraid.metrics.score import Score
 
 _CHUNK = 1 << 13
+CONVENTIONS = ("kim", "parted")
+PARTED_BATCH, PARTED_DEVIATION = 100, 0.1  # of the program of PartedVAE's authors
 
 
 @table_metric
@@ -22,10 +26,11 @@ _CHUNK = 1 << 13
 def factor_score(
     table: Table,
     *,
-    batch: int = BATCH,
+    convention: str = "kim",
+    batch: int | None = None,
     train: int = TRAIN,
     test: int = TEST,
-    inactive: float = 0.05,
+    inactive: float | None = None,
     seed: int = 0,
     replicates: int = REPEATS,
 ) -> Score:
@@ -36,10 +41,14 @@ def factor_score(
 
     Args:
         codes, factors: mean codes [n, latent] and factors [n, factor], or a `Table`.
-        batch: rows to a vote.
+        convention: `kim`: as above. `parted`, the rule of PartedVAE's authors: all latents that vary at all vote, votes
+            for one whose deviation is below 0.1 are struck out, and the majority is scored on the votes it was learned
+            from.
+        batch: rows to a vote; left out, 64, or 100 by convention `parted`.
         train: votes to learn from.
-        test: votes to test on.
-        inactive: latents whose variance is below this do not vote; the others keep their names and places.
+        test: votes to test on; convention `parted` has none.
+        inactive: latents whose variance is below this do not vote; the others keep their names and places. Left out,
+            0.05; by convention `parted` 0.01, and it strikes out votes instead.
         seed: of the draws.
         replicates: bootstrap samples of the test votes; 0 for no interval.
 
@@ -48,7 +57,7 @@ def factor_score(
         `details["active_latents"]` names the latents that took part.
 
     Reference:
-        Kim & Mnih 2018, §4.
+        Kim & Mnih 2018, §4; the program of Hajimiri et al. 2021 for `parted`.
 
     Example:
         >>> from unbraid.metrics._shared.examples import perfect_table
@@ -56,11 +65,17 @@ def factor_score(
         >>> score.value, score.details["active_latents"]
         (1.0, ['z1', 'z2', 'z3'])
     """
+    if convention not in CONVENTIONS:
+        raise unknown("convention of the FactorVAE score", convention, CONVENTIONS)
     if len(table.names) < 2:  # every vote is then for the only factor, whatever the codes are
         raise InputError("the FactorVAE score tells factors apart; the table has only one, so leave it out.")
-    variance = table.codes.var(axis=0, ddof=1)
-    active = variance >= inactive
+    parted = convention == "parted"
+    batch = batch or (PARTED_BATCH if parted else BATCH)
+    limit = inactive if inactive is not None else PARTED_DEVIATION**2 if parted else 0.05
+    variance = table.codes.var(axis=0, ddof=0 if parted else 1)
+    active = variance >= limit
     details = {
+        "convention": convention,
         "seed": seed,
         "batch": batch,
         "active": int(active.sum()),
@@ -70,30 +85,33 @@ def factor_score(
         return Score(0.0, (0.0, 0.0) if replicates else None, details)
     k = table.factors.shape[1]
     votes = np.zeros((table.codes.shape[1], k), dtype=np.int64)
-    least, which = _votes(table, variance, active, train, batch, seed, "factor score, train")
+    voters = variance > 0 if parted else active
+    least, which = _votes(table, variance, voters, train, batch, seed, "factor score, train")
+    if parted:
+        least, which = least[active[least]], which[active[least]]
     np.add.at(votes, (least, which), 1)
     winner = votes.argmax(axis=1)
-    least, which = _votes(table, variance, active, test, batch, seed, "factor score, test")
+    details |= {"votes": votes, "train_accuracy": float(votes.max(axis=1).sum() / max(len(least), 1))}
+    if not parted:
+        least, which = _votes(table, variance, voters, test, batch, seed, "factor score, test")
     correct = (winner[least] == which).astype(np.float64)
-    details |= {
-        "train_accuracy": float(votes.max(axis=1).sum() / train),
-        "votes": votes,
-        "per_factor": table.by_factor(share_by_factor(which, correct, k)),
-    }
+    if not correct.size:  # every vote went to a collapsed latent
+        return Score(0.0, (0.0, 0.0) if replicates else None, details)
+    details["per_factor"] = table.by_factor(share_by_factor(which, correct, k))
     spread = mean_interval(correct, seed=seed, replicates=replicates, low=0, high=1)
     return Score(float(correct.mean()), spread, details)
 
 
 def _votes(
-    table: Table, variance: Array, active: NDArray[np.bool_], points: int, batch: int, seed: int, purpose: str
+    table: Table, variance: Array, voters: NDArray[np.bool_], points: int, batch: int, seed: int, purpose: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The latent, in the table's own numbering, that each batch votes for, and the factor it held fixed."""
     rows, which = fixed_factor_batches(table, points, batch, seed, purpose)
     ratio = np.full((points, len(variance)), np.inf)
-    codes = np.ascontiguousarray(table.codes[:, active])
+    codes = np.ascontiguousarray(table.codes[:, voters])
     for start in range(0, points, _CHUNK):
         part = slice(start, start + _CHUNK)
-        ratio[part, active] = codes[rows[part]].var(axis=1, ddof=1) / variance[active]
+        ratio[part, voters] = codes[rows[part]].var(axis=1, ddof=1) / variance[voters]
     return ratio.argmin(axis=1), which
 
 
@@ -104,6 +122,16 @@ register(
         description="whether the latent that varies least names the fixed factor",
         function=factor_score,
         reference="Kim & Mnih 2018, §4",
+        unchanged_by=CHANGES,
+    )
+)
+register(
+    Metric(
+        name="factor_score_parted",
+        title="FactorVAE score, PartedVAE’s",
+        description="the same on its own votes, those of deviation < 0.1 struck out",
+        function=partial(factor_score, convention="parted"),
+        reference="Hajimiri et al. 2021, their program",
         unchanged_by=CHANGES,
     )
 )

@@ -23,8 +23,8 @@ from unbraid.metrics.score import Score
 Rows = NDArray[np.int64]
 Latents = NDArray[np.bool_]
 MODES = ("auto", "svm", "threshold", "regression", "dip")
-# Variance of a latent that counts as collapsed: «close to 0» in the DIP-VAE paper; the FactorVAE score's limit.
-COLLAPSED = {"dip": 0.05}
+# Variance of a latent that counts as collapsed («close to 0» in the DIP-VAE paper), as in the FactorVAE score.
+COLLAPSED = 0.05
 
 
 @table_metric
@@ -57,7 +57,8 @@ def sap(
         train: rows to fit on.
         test: rows to test on.
         penalty: C of the SVM.
-        inactive: a latent whose variance is at most this scores 0; left out, 0.05 in mode `dip` and 1e-12 in others.
+        inactive: a latent whose variance is at most this scores 0, for one that has collapsed may still copy a factor
+            and would leave it no gap; left out, 0.05, or 0.05 of the largest variance where that is below 1.
         group_above: latents whose correlation exceeds this in size count as one, which predicts as well as the best of
             them (§3 of the paper); left out, none do.
         seed: of the split and of the bootstrap.
@@ -77,7 +78,7 @@ def sap(
     if mode not in MODES:
         raise unknown("mode of SAP", mode, MODES)
     fit, held = table.split(train, test, seed)
-    active = table.codes.var(axis=0) > (COLLAPSED.get(mode, 1e-12) if inactive is None else inactive)
+    active = used_latents(table.codes, inactive)
     d, k = table.codes.shape[1], table.factors.shape[1]
     used = [_probe(mode, table, f) for f in range(k)]
     scores, again = np.zeros((d, k)), np.zeros((replicates, d, k))
@@ -112,6 +113,12 @@ def sap(
         **({} if group_above is None else {"groups": [[table.columns[j] for j in rows] for rows in together]}),
     }
     return Score(value, interval(value, gaps(again).mean(axis=-1), 0, 1) if replicates else None, details)
+
+
+def used_latents(codes: Array, inactive: float | None = None) -> Latents:
+    """Latents whose variance exceeds `inactive`; left out, 0.05, or that share of the largest where it is below 1."""
+    variance = codes.var(axis=0)
+    return np.asarray(variance > (COLLAPSED * min(1.0, variance.max()) if inactive is None else inactive))
 
 
 def _probe(mode: str, table: Table, factor: int) -> str:
