@@ -6,6 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+PAPER_SIZE = 64
+
+
+def part_of_values(size: int) -> float:
+    """Of the values of the papers' images. Reconstruction errors sum over values: weights must shrink with them.
+
+    Example:
+        >>> part_of_values(32)
+        0.25
+    """
+    return (size / PAPER_SIZE) ** 2
+
 
 @dataclass(frozen=True)
 class SpritesSetting:

@@ -1,4 +1,4 @@
-"""Mita et al. 2021, Learning Optimal Conditional Priors For Disentangled Representations: figures 3 to 6, appendix C."""
+"""Mita et al. 2021, Learning Optimal Conditional Priors For Disentangled Representations."""
 
 from __future__ import annotations
 
@@ -116,27 +116,26 @@ def trials(scale: Scale) -> list[Trial]:
     """Every method at every strength, then label scales and budgets; one seed after another."""
     s = SETTINGS[scale]
     first = next(iter(s.data))
-    made = []
-
-    def add(data: str, group: str, config: GaussianConfig, budget: str | None = None) -> None:
-        labels = None if budget is None else LabelBudget(budget)
-        made.append(Trial(f"{data}: {group}", data, (config,), (s.steps,), seed, s.data[data], labels))
-
-    for seed in range(s.seeds):
-        for data in s.data:
-            for at in s.strengths:
-                for group, config in compared(s, data, at).items():
-                    add(data, group, config)
-        common, share, prior = options(s, first), part(s, first), prior_adam(s)
-        for label_scale in SCALES_OF_LABELS[1:]:
-            config = IDVAE(beta=MIDDLE * share, prior_adam=prior, label_scale=label_scale, **common)
-            add(first, f"IDVAE, label_scale {label_scale:g}", config)
-        for budget in s.budgets:
-            said = f"{budget.rstrip('%')} % of labels"
-            semi = {"beta": MIDDLE * share, "alpha": share, **common}
-            add(first, f"SS-IVAE, {said}", SSIVAE(**semi), budget)
-            add(first, f"SS-IDVAE, {said}", SSIDVAE(prior_adam=prior, **semi), budget)
-    return made
+    rows: list[tuple[str, str, GaussianConfig, LabelBudget | None]] = [
+        (data, group, config, None)
+        for data in s.data
+        for at in s.strengths
+        for group, config in compared(s, data, at).items()
+    ]
+    common, prior = options(s, first) | {"beta": MIDDLE * part(s, first)}, prior_adam(s)
+    for label_scale in SCALES_OF_LABELS[1:]:
+        config = IDVAE(prior_adam=prior, label_scale=label_scale, **common)
+        rows.append((first, f"IDVAE, label_scale {label_scale:g}", config, None))
+    common["alpha"] = part(s, first)
+    for amount in s.budgets:
+        said, budget = f"{amount.rstrip('%')} % of labels", LabelBudget(amount)
+        rows.append((first, f"SS-IVAE, {said}", SSIVAE(**common), budget))
+        rows.append((first, f"SS-IDVAE, {said}", SSIDVAE(prior_adam=prior, **common), budget))
+    return [
+        Trial(f"{data}: {group}", data, (config,), (s.steps,), seed, s.data[data], budget)
+        for seed in range(s.seeds)
+        for data, group, config, budget in rows
+    ]
 
 
 def prior_divergence(run: Run) -> float:
@@ -253,9 +252,9 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
     s = SETTINGS[scale]
     first, share = next(iter(s.data)), part(s, next(iter(s.data)))
     by_strength(folder / f"{stem}.png", finished, s)
-    sizes = ", ".join(f"{name} {arguments.get('size', 64)}×{arguments.get('size', 64)}" for name, arguments in s.data.items())
+    sizes = {name: arguments.get("size", 64) for name, arguments in s.data.items()}
     ours = {
-        "data": sizes,
+        "data": ", ".join(f"{name} {size}×{size}" for name, size in sizes.items()),
         "network": f"{s.network}, width {s.width:g}, as many latents as factors",
         "steps": f"{s.steps:,}",
         "batch": f"{s.batch}",
@@ -268,10 +267,10 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
     }
     return tables.document(
         f"IDVAE: what labels give a representation ({scale} scale)",
-        "Mita et al. 2021, §5.2 and figures 3–6 (box plots and curves without numbers), and the semi-supervised form of "
-        "appendix C, of which the paper shows no results. The paper's IVAE and IDVAE are given the true factors at test "
-        "time; here «given labels» is a row of its own. Without labels, u is held at its mean in training, which says "
-        "nothing of the observation. Explicitness is the paper's, the AUC; the `explicitness` of this package is "
+        "Mita et al. 2021, §5.2 and figures 3–6 (box plots and curves without numbers), and the semi-supervised form "
+        "of appendix C, of which the paper shows no results. The paper's IVAE and IDVAE are given the true factors at "
+        "test time; here «given labels» is a row of its own. Without labels, u is held at its mean in training, which "
+        "says nothing of the observation. Explicitness is the paper's, the AUC; the `explicitness` of this package is "
         "2·AUC − 1.",
         tables.setting(ours, PAPER_SETTING),
         *(
@@ -288,7 +287,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         f"![five scores against the strength]({stem}.png)",
         tables.section(
             "How sharp the prior is told the labels",
-            f"IDVAE on {first} at β = {MIDDLE:g}, over the standard deviation of p(u | z), with KL[q(z | u) ‖ N(0, I)].",
+            f"IDVAE on {first} at β = {MIDDLE:g}, over the standard deviation of p(u | z). Its KL is to N(0, I).",
         ),
         label_scales(finished, first),
         tables.section("With few labels", f"On {first} at β = {MIDDLE:g}; without labels u is guessed from x."),
