@@ -10,6 +10,7 @@ MODULES = (
     "beta_tcvae",
     "parted_vae",
     "parted_vae_sprites",
+    "parted_vae_comparison",
     "idvae_labels",
     "ms_vae_pendulum",
     "ms_vae_flow",
