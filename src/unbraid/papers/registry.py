@@ -11,6 +11,7 @@ MODULES = (
     "parted_vae",
     "parted_vae_sprites",
     "parted_vae_comparison",
+    "parted_vae_faces",
     "idvae_labels",
     "ms_vae_pendulum",
     "ms_vae_flow",

@@ -6,17 +6,40 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-PAPER_SIZE = 64
+PAPER_SIDE = 64  # of the images that the papers' weights are for
 
 
-def part_of_values(size: int) -> float:
-    """Of the values of the papers' images. Reconstruction errors sum over values: weights must shrink with them.
+def part_of_values(size: int, paper: int = PAPER_SIDE) -> float:
+    """What every weight beside the reconstruction is multiplied by, where images are not of the paper's size.
+
+    The reconstruction error sums over an image's values, the other terms do not: with a quarter of the values, a
+    weight of 4 stifles what a weight of 16 would. All weights, that of a plain KL too, are taken this many times.
+
+    Args:
+        size: height and width of the images here.
+        paper: of the paper's.
+
+    Returns:
+        The part of the paper's values that the images here have.
 
     Example:
         >>> part_of_values(32)
         0.25
     """
-    return (size / PAPER_SIZE) ** 2
+    return (size / paper) ** 2
+
+
+def weights_described(size: int, paper: int = PAPER_SIDE) -> str:
+    """That rule in words, for the page.
+
+    Example:
+        >>> weights_described(32)
+        '0.25 of the paper\'s, as the images have of its pixels'
+        >>> weights_described(64)
+        "the paper's"
+    """
+    part = part_of_values(size, paper)
+    return "the paper's" if part == 1 else f"{part:g} of the paper's, as the images have of its pixels"
 
 
 @dataclass(frozen=True)
@@ -38,6 +61,16 @@ class SpritesSetting:
             32
         """
         return int(self.arguments.get("size", 64))
+
+    @property
+    def part_of_values(self) -> float:
+        """What every weight beside the reconstruction is multiplied by."""
+        return part_of_values(self.size)
+
+    @property
+    def weights_described(self) -> str:
+        """That rule in words, for the page."""
+        return weights_described(self.size)
 
     @property
     def data_described(self) -> str:
