@@ -16,13 +16,14 @@ from unbraid.api import Run
 from unbraid.core import Adam
 from unbraid.data import load
 from unbraid.data.label_budget import LabelBudget
-from unbraid.evaluation.class_priors import class_prior, typical_z
-from unbraid.evaluation.classes import class_names, class_scores, classify
+from unbraid.evaluation.class_priors import class_prior
+from unbraid.evaluation.classes import class_scores, classify
 from unbraid.methods import PartedVAE
 from unbraid.methods.labelled.parted_vae import PartedVAEModel
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import runs as measures
 from unbraid.papers.measures.class_priors import draw_class_priors
+from unbraid.papers.measures.class_traversals import class_rows, free_rows
 from unbraid.papers.settings import part_of_values
 from unbraid.papers.studies.parted_vae import PAPER_ATTENTION
 from unbraid.papers.study import Finished, Scale, Study, Trial
@@ -172,32 +173,6 @@ COLUMNS = {
     "overlap": ("overlap of modes", 3),
     "l1": ("−log p(x | u, z), nats", 0),
 }
-
-
-def class_rows(run: Run, steps: int = 9) -> list[tuple[str, Any]]:
-    """A typical face as u of each variable goes from its lowest mode to its highest (figures 6b and 8)."""
-    made = []
-    for variable in range(len(model(run).class_sizes)):
-        name, classes = class_names(run, variable)
-        prior = class_prior(run, variable, marks=steps)
-        made.append(
-            (name if len(classes) > 2 else classes[1] if not classes[1].isdigit() else name, prior.observations)
-        )
-    return made
-
-
-def free_rows(run: Run, steps: int = 9) -> list[tuple[str, Any]]:
-    """The same face as each z goes from −2 to 2 (figure 6a)."""
-    method = model(run)
-    with torch.inference_mode():
-        z = typical_z(run)
-        u = method.class_codes(0, method.class_modes(0).shares.argmax()[None])
-        rows = []
-        for code in range(len(z)):
-            moved = z.repeat(steps, 1)
-            moved[:, code] = torch.linspace(-2, 2, steps)
-            rows.append((f"z{code + 1}", as_stored(method.decode({"u": u.expand(steps, -1), "z": moved}))))
-    return rows
 
 
 def pictures(folder: Path, stem: str, found: Mapping[str, list[Finished]]) -> list[str]:
