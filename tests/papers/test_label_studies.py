@@ -71,8 +71,10 @@ def test_all_methods_of_table_1_see_the_same_small_images() -> None:
     full, small = load("sprites", stride=16), load("sprites", size=32, stride=16)
     rows = np.arange(0, len(full), 7)
     seen = Resolution((1, 64, 64), 32)
-    down = seen.down(as_network_input(torch.from_numpy(np.ascontiguousarray(full.observations[rows])), "cpu"))
-    half = as_network_input(torch.from_numpy(np.ascontiguousarray(small.observations[rows])), "cpu")
+    down = seen.down(
+        as_network_input(torch.from_numpy(np.ascontiguousarray(full.observations[rows])), torch.device("cpu"))
+    )
+    half = as_network_input(torch.from_numpy(np.ascontiguousarray(small.observations[rows])), torch.device("cpu"))
     assert torch.allclose(down, half, atol=1 / 255)
     parted: PartedVAE = stages(parted_vae_comparison, "desk")["PartedVAE, no labels"][0]
     assert parted.gamma_z * seen.weight == PartedVAE().gamma_z  # weights shrink, or errors count more
