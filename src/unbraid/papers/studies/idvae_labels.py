@@ -22,7 +22,7 @@ from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.nets.stacks import NetworkName
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import runs as measures
-from unbraid.papers.measures.chains import NOTHING
+from unbraid.papers.measures.conditional_priors import prior_divergence, prior_mig
 from unbraid.papers.settings import part_of_values
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.runs.codes import choose_rows
@@ -82,6 +82,7 @@ SCORES = {
 }
 OPTIONS: dict[str, dict[str, Any]] = {"explicitness": {"convention": "auc"}}  # the paper's; ours is 2·AUC − 1
 GIVEN = "-with-labels"
+OF_PRIOR = (("prior_divergence", 1), ("prior_mig", 3))
 METHODS = ("β-VAE", "FullVAE", "IVAE", "IDVAE")
 UNTRAINED = "IDVAE after one step"  # the floor: what labels that go into an encoder are worth when they come out
 
@@ -138,16 +139,11 @@ def trials(scale: Scale) -> list[Trial]:
     ]
 
 
-def prior_divergence(run: Run) -> float:
-    """KL[q(z | u) ‖ N(0, I)] of the VAE over u at the end of training, in nats; 0: the prior tells nothing of u."""
-    return measures.logged(run, "prior/kl") if isinstance(run.config(1), IDVAE | SSIDVAE) else NOTHING
-
-
 MEASURES: dict[str, Callable[[Run], float]] = {
     f"{name}{suffix}": partial(measures.score, name=name, labels=labels, **OPTIONS.get(name, {}))
     for name in SCORES
     for suffix, labels in (("", False), (GIVEN, True))
-} | {"prior_divergence": prior_divergence}
+} | {"prior_divergence": prior_divergence, "prior_mig": prior_mig}
 
 
 def strength(one: Finished) -> float:
@@ -227,9 +223,9 @@ def label_scales(finished: Sequence[Finished], data: str) -> str:
     for at in SCALES_OF_LABELS:
         runs = [one for one in tried if strength(one) == MIDDLE and one.trial.stages[0].label_scale == at]  # type: ignore[attr-defined]
         if runs:
-            told = tables.with_interval([run.figures["prior_divergence"] for run in runs], 1)
-            rows += [[row[0], told, *row[1:]] for row in score_rows(f"{at:g}", runs)]
-    return tables.markdown(["label_scale", "KL of the prior, nats", *SCORES.values()], rows)
+            told = [tables.with_interval([run.figures[name] for run in runs], digits) for name, digits in OF_PRIOR]
+            rows += [[row[0], *told, *row[1:]] for row in score_rows(f"{at:g}", runs)]
+    return tables.markdown(["label_scale", "KL of the prior, nats", "its MIG", *SCORES.values()], rows)
 
 
 def budgets(finished: Sequence[Finished], data: str) -> str:
@@ -282,7 +278,8 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         f"![five scores against the strength]({stem}.png)",
         tables.section(
             "How sharp the prior is told the labels",
-            f"IDVAE on {first} at β = {MIDDLE:g}, over the standard deviation of p(u | z). Its KL is to N(0, I).",
+            f"IDVAE on {first} at β = {MIDDLE:g}, over the standard deviation of p(u | z). The prior's KL is to "
+            "N(0, I); its MIG is that of its means at the true labels, as codes.",
         ),
         label_scales(finished, first),
         tables.section("With few labels", f"On {first} at β = {MIDDLE:g}; without labels u is guessed from x."),
