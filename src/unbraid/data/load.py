@@ -11,6 +11,7 @@ from typing import Any
 from unbraid.data.arguments import check_arguments
 from unbraid.data.drawn import BUILT_IN
 from unbraid.data.factor_data import FactorData
+from unbraid.data.one_of import one_of
 from unbraid.data.own.readers import load_path
 from unbraid.data.published.catalogue import catalogue, load_published
 from unbraid.data.train_under import train_under
@@ -27,7 +28,8 @@ def load(name: str | Path, /, **arguments: Any) -> FactorData:
         name: a built-in or published data set (`unbraid data list`), or a path: a folder of images, .npy, .npz, .h5,
             .csv or .parquet.
         arguments: options of that data set or kind of file, as in docs/data.md; and `train_under` for any: ties between
-            factors that training sees and scores do not, as in `unbraid.data.train_under.ties`.
+            factors that training sees and scores do not, as in `unbraid.data.train_under.ties`; and `one_of`: factors
+            put together from yes-or-no ones, as in `unbraid.data.one_of.parse`.
 
     Returns:
         Observations with the factors that are known.
@@ -38,6 +40,8 @@ def load(name: str | Path, /, **arguments: Any) -> FactorData:
     """
     if (tied := arguments.pop("train_under", None)) is not None:
         return train_under(load(name, **arguments), str(tied))
+    if (made := arguments.pop("one_of", None)) is not None:
+        return one_of(load(name, **arguments), str(made))
     key = str(name)
     if key in BUILT_IN:
         make: Callable[..., FactorData] = importlib.import_module(f"unbraid.data.drawn.{key}").load

@@ -24,6 +24,7 @@ def score(
     codes: NDArray[Any] | None = None,
     labels: bool = True,
     without: tuple[str, ...] = (),
+    **options: Any,
 ) -> float:
     """A metric of a run's code table.
 
@@ -33,6 +34,7 @@ def score(
         codes: of the same rows, to be scored in place of stage 1's.
         labels: whether an encoder that reads labels is given them.
         without: names of factors to leave out.
+        options: of the metric, such as its convention.
 
     Returns:
         Its value, without an interval.
@@ -42,7 +44,7 @@ def score(
     kinds = tuple(factors[number].kind for number in keep)
     metric: Callable[..., metrics.Score] = getattr(metrics, name)
     codes = table.codes if codes is None else codes
-    return float(metric(codes, table.factors[:, keep], kinds=kinds, seed=run.plan.seed, replicates=0))
+    return float(metric(codes, table.factors[:, keep], kinds=kinds, seed=run.plan.seed, replicates=0, **options))
 
 
 mig = partial(score, name="mig")

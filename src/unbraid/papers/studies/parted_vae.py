@@ -26,6 +26,7 @@ from unbraid.nets.stacks import Encoder, NetworkName
 from unbraid.ops.categorical import Categorical
 from unbraid.papers import plots, tables
 from unbraid.papers.measures.class_priors import draw_class_prior
+from unbraid.papers.measures.class_traversals import free_rows, rows_within, transfer_rows
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.training import checkpoint
 from unbraid.training.batches import as_network_input
@@ -33,6 +34,7 @@ from unbraid.util.schema import option
 
 BASELINE, PARTED = "the same encoder on the labels alone", "PartedVAE"
 POINTS = 6  # of the curve over training
+FIGURE_4 = (4, 7, 8)  # digits whose class-related codes it shows
 PAPER_STEPS = 56_250  # 60 epochs of 60,000 images at batch 64
 PAPER_ATTENTION = 35_000  # steps in which its gain rises from 1 to 8: 0.0002 a step in the authors' code
 
@@ -56,7 +58,7 @@ class Setting:
 MNIST: dict[str, Any] = {"size": 32, "border": False, "split": "train"}
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting("sprites", {"size": 32, "stride": 8}, "shape", 60, False, None, 12, 12, 2, 0.1),
-    "desk": Setting("mnist", MNIST, "digit", 256, True, MNIST | {"split": "test"}, 8_000, 2_000, 3, 1.0),
+    "desk": Setting("mnist", MNIST, "digit", 256, True, MNIST | {"split": "test"}, 2_500, 1_000, 2, 0.5),
     "paper": Setting("mnist", MNIST, "digit", 256, True, MNIST | {"split": "test"}, PAPER_STEPS, 2_000, 3, 1.0),
 }
 PAPER_SETTING = {
@@ -208,11 +210,27 @@ def prior_picture(path: Path, run: Run) -> None:
     draw_class_prior(class_prior(run, code=code), path)
 
 
+def pictures(folder: Path, stem: str, run: Run) -> list[str]:
+    """Figures 4 and 5 from one run, and the blocks of the page that show them."""
+    prior_picture(folder / f"{stem}-prior.png", run)
+    plots.image_rows(folder / f"{stem}-codes.png", [*free_rows(run), *rows_within(run, FIGURE_4)], size=0.5)
+    plots.image_rows(folder / f"{stem}-transfer.png", transfer_rows(run), size=0.5)
+    return [
+        "What the classes have become (figure 7): the mixture prior of one class code, and images along it with "
+        "z as in a typical image and other codes at the mean of the likeliest class; the first run.",
+        f"![modes of the learned prior, with images]({stem}-prior.png)",
+        "What the codes change (figure 4): each z from −2 to 2, and of some classes the code that varies most within "
+        "the class.",
+        f"![class-independent and class-related codes]({stem}-codes.png)",
+        "All but the class lent by the images of the first row (figure 5).",
+        f"![attributes of the first row given to the images at the left]({stem}-transfer.png)",
+    ]
+
+
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
     """The comparison as Markdown, with the curve beside it."""
     s = SETTINGS[scale]
     curve(folder / f"{stem}.png", finished)
-    prior_picture(folder / f"{stem}-prior.png", Run.open(tables.groups(finished)[PARTED][0].folder))
     found = tables.groups(finished)
     margin = np.mean([r.figures["accuracy"] for r in found[PARTED]]) - np.mean(
         [r.figures["best"] for r in found[BASELINE]]
@@ -242,9 +260,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         tables.summary(finished, COLUMNS),
         f"PartedVAE is {100 * margin:.1f} points above the best that the baseline reaches; in the paper 12.",
         f"![test accuracy over training]({stem}.png)",
-        "What the classes have become (figure 7): the mixture prior of one class code, and images along it with "
-        "z as in a typical image and other codes at the mean of the likeliest class; the first run.",
-        f"![modes of the learned prior, with images]({stem}-prior.png)",
+        *pictures(folder, stem, Run.open(found[PARTED][0].folder)),
         tables.every_run(finished, COLUMNS),
     )
 
