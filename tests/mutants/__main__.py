@@ -80,6 +80,7 @@ TESTS = {
         "tests/training/test_training_means.py",
         "tests/training/test_contract_violations.py",
         "tests/training/test_held_out_batches.py",
+        "tests/training/test_loop_by_hand.py",
         "tests/training/test_logged_terms.py",
         "tests/training/test_weight_decay.py",
         "tests/methods/test_updates.py",
