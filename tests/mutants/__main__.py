@@ -1,6 +1,6 @@
 """Mutation testing: `make mutants`, and `make mutants-sample` for a fixed few.
 
-python -m mutants [--rooms ops nets …] [--files ops/gaussian.py …] [--per-file 40] [--jobs 2] [--sample 30] [--report]
+python -m mutants [--rooms ops …] [--files ops/gaussian.py …] [--per-file 40] [--draw 0] [--jobs 2] [--wrong] [--report]
 """
 
 from __future__ import annotations
@@ -215,7 +215,11 @@ def planned(options: argparse.Namespace) -> list[Mutant]:
     sources = {name: (SOURCE / name).read_text(encoding="utf-8") for name in names}
     if options.wrong:
         return wrong_mutants(sources)
-    return [one for name, source in sources.items() for one in chosen(mutants_of(name, source), options.per_file)]
+    return [
+        one
+        for name, source in sources.items()
+        for one in chosen(mutants_of(name, source), options.per_file, options.draw)
+    ]
 
 
 def work(session: Session, coverage: Coverage, mutants: list[Mutant], note: Path, options: argparse.Namespace) -> None:
@@ -263,6 +267,7 @@ def main() -> int:
     parser.add_argument("--rooms", nargs="+", default=list(ROOMS), choices=list(ROOMS))
     parser.add_argument("--files", nargs="+", default=[], help="only these, as ops/gaussian.py")
     parser.add_argument("--per-file", type=int, default=40, help="at most so many mutants of a file, drawn by lot")
+    parser.add_argument("--draw", type=int, default=0, help="another lot: tests that were written against one are not")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--sample", type=int, default=0, help="so many of all mutants, always the same")
     parser.add_argument("--again", action="store_true", help="try those that have a result too")

@@ -106,6 +106,12 @@ def test_a_sample_does_not_depend_on_where_functions_stand() -> None:
     assert len({m.key for m in moved}) == len(moved)
 
 
+def test_another_draw_has_other_mutants() -> None:
+    every = mutants_of("unbraid_example.py", SOURCE)
+    drawn = [{m.key for m in chosen(every, 5, draw)} for draw in (0, 1, 1)]
+    assert drawn[0] != drawn[1] == drawn[2]
+
+
 def test_the_page_explains_survivors_one_by_one() -> None:
     assert all(" → " in one and ": " in one for one in known_survivors())
 
