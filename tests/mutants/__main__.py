@@ -1,6 +1,6 @@
 """Mutation testing: `make mutants`, and `make mutants-sample` for a fixed few.
 
-python -m mutants [--rooms ops nets …] [--files ops/gaussian.py …] [--per-file 40] [--jobs 2] [--sample 30] [--report]
+python -m mutants [--rooms ops …] [--files ops/gaussian.py …] [--per-file 40] [--draw 0] [--jobs 2] [--wrong] [--report]
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import time
 from collections import defaultdict
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from .listed import wrong_mutants
+from .listed import out_of_date, wrong_mutants
 from .mutant import Mutant, chosen
 from .operators import mutants_of
 from .scores import known_survivors, print_scores
@@ -25,13 +26,28 @@ ROOMS = {
     "methods": ("methods",),
     "metrics": ("metrics",),
     "nets": ("nets",),
-    "training": ("training/averaging.py", "training/loop.py", "core/method.py", "runs/chain.py"),
+    "training": (
+        "training/averaging.py",
+        "training/batches.py",
+        "training/loop.py",
+        "core/method.py",
+        "core/terms.py",
+        "runs/chain.py",
+    ),
     "measures": tuple(
         f"evaluation/{name}.py"
         for name in (
             "conditioning", "identity", "identifiability", "classes", "class_priors", "downstream", "reconstruction",
-            "inception", "lpips", "table",
+            "inception", "lpips", "table", "generalisation", "held_out_course", "verdict",
         )
+    ),
+    "data": tuple(
+        f"data/{name}.py" for name in ("pairs", "train_under", "reweight", "label_budget", "held_out")
+    ),
+    "search": (
+        *(f"search/{name}.py" for name in ("agreement", "ranking", "effects", "halving", "budget")),
+        "util/intervals.py",
+        "papers/measures/rank_agreement.py",
     ),
 }  # fmt: skip
 # Lists, records and words: nothing is computed there.
@@ -63,11 +79,24 @@ TESTS = {
     "training": (
         "tests/training/test_training_means.py",
         "tests/training/test_contract_violations.py",
+        "tests/training/test_held_out_batches.py",
+        "tests/training/test_loop_by_hand.py",
+        "tests/training/test_logged_terms.py",
+        "tests/training/test_weight_decay.py",
         "tests/methods/test_updates.py",
         "tests/methods/staged/test_stages.py",
         "tests/evaluation/test_stage_measures.py",
     ),
     "measures": ("tests/evaluation", "tests/nets/test_inception.py"),
+    "data": (
+        "tests/data/test_pairs.py",
+        "tests/data/test_train_under.py",
+        "tests/data/test_reweight.py",
+        "tests/data/test_label_budget.py",
+        "tests/data/test_held_out.py",
+        *(f"src/unbraid/data/{name}.py" for name in ("pairs", "train_under", "reweight", "label_budget", "held_out")),
+    ),
+    "search": ("tests/search", "tests/papers/test_rank_agreement.py", "src/unbraid/search", "src/unbraid/util"),
 }
 # For the sample: operations and losses, against tests that take milliseconds.
 SAMPLE_TESTS = (
@@ -99,7 +128,7 @@ class Coverage:
     def __init__(self, session: Session, folder: Path) -> None:
         self.path = folder / "coverage.jsonl"
         self.session = session
-        kept = [json.loads(line) for line in self.path.read_text().splitlines()] if self.path.is_file() else []
+        kept = self.read()
         digests: dict[str, str] = {}
         for name in session.items:
             file = name.split("::")[0]
@@ -115,13 +144,16 @@ class Coverage:
         missing = [name for name in session.items if name not in current]
         if missing:
             print(f"watching {len(missing)} tests", flush=True)
-            raw = folder / "watched.jsonl"
+            raw = folder / f"watched-{os.getpid()}.jsonl"
             raw.unlink(missing_ok=True)
             in_fork(lambda: session.watch(missing, raw), quiet=True)
             for line in raw.read_text().splitlines():
                 entry = json.loads(line)
                 current[entry["test"]] = entry | {"digest": digests[entry["test"].split("::")[0]]}
-            others = [e for e in kept if e["test"] not in session.items]
+            raw.unlink()
+            others = [
+                e for e in self.read() if e["test"] not in session.items
+            ]  # another room's run may have added some
             self.path.write_text("".join(json.dumps(e) + "\n" for e in (*current.values(), *others)))
         self.failing = sorted(e["test"] for e in current.values() if e["failed"])
         self.seconds = {e["test"]: e["seconds"] for e in current.values()}
@@ -133,6 +165,10 @@ class Coverage:
                     self.by_function[place].append(entry["test"])
                 for file in {place.split(":")[0] for place in entry["functions"]}:
                     self.by_file[file].append(entry["test"])
+
+    def read(self) -> list[dict[str, Any]]:
+        """What is on file."""
+        return [json.loads(line) for line in self.path.read_text().splitlines()] if self.path.is_file() else []
 
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests that enter a mutant's function: its room's first, and of these the fast ones."""
@@ -179,7 +215,11 @@ def planned(options: argparse.Namespace) -> list[Mutant]:
     sources = {name: (SOURCE / name).read_text(encoding="utf-8") for name in names}
     if options.wrong:
         return wrong_mutants(sources)
-    return [one for name, source in sources.items() for one in chosen(mutants_of(name, source), options.per_file)]
+    return [
+        one
+        for name, source in sources.items()
+        for one in chosen(mutants_of(name, source), options.per_file, options.draw)
+    ]
 
 
 def work(session: Session, coverage: Coverage, mutants: list[Mutant], note: Path, options: argparse.Namespace) -> None:
@@ -227,12 +267,17 @@ def main() -> int:
     parser.add_argument("--rooms", nargs="+", default=list(ROOMS), choices=list(ROOMS))
     parser.add_argument("--files", nargs="+", default=[], help="only these, as ops/gaussian.py")
     parser.add_argument("--per-file", type=int, default=40, help="at most so many mutants of a file, drawn by lot")
+    parser.add_argument("--draw", type=int, default=0, help="another lot: tests that were written against one are not")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--sample", type=int, default=0, help="so many of all mutants, always the same")
     parser.add_argument("--again", action="store_true", help="try those that have a result too")
     parser.add_argument("--wrong", action="store_true", help="the list of wrong equations in place of operators'")
     parser.add_argument("--report", action="store_true", help="only print the score of the results that are there")
     options = parser.parse_args()
+    every = [name for names in files_of(list(ROOMS), []).values() for name in names]
+    if options.wrong and (sentences := out_of_date(SOURCE, every)):
+        print("The list of wrong equations is out of date:", *sentences, sep="\n  ")
+        return 2
     if not options.report:
         rooms = options.rooms
         for part in [rooms] if options.sample else [[room] for room in rooms]:

@@ -37,6 +37,10 @@ class Mutant:
         return f"{self.file}:{self.line} {self.function or self.target}: {old} → {new or 'nothing'}"
 
 
-def chosen(mutants: list[Mutant], most: int) -> list[Mutant]:
-    """At most so many, as good as drawn by lot, and the same ones every time."""
-    return sorted(sorted(mutants, key=lambda m: m.key)[:most], key=lambda m: m.start)
+def chosen(mutants: list[Mutant], most: int, draw: int = 0) -> list[Mutant]:
+    """At most so many, as good as drawn by lot, and the same ones every time; another draw has others."""
+
+    def lot(mutant: Mutant) -> str:
+        return hashlib.sha256(f"{draw} {mutant.key}".encode()).hexdigest() if draw else mutant.key
+
+    return sorted(sorted(mutants, key=lot)[:most], key=lambda m: m.start)

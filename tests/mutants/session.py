@@ -159,7 +159,7 @@ def with_session(paths: Sequence[str], do: Callable[[Session], None]) -> None:
 
 def modules() -> Iterable[str]:
     """Every module of the rooms that are mutated: a mutant needs its functions to be there."""
-    for room in ("ops", "nets", "methods", "metrics", "evaluation"):
+    for room in ("ops", "nets", "methods", "metrics", "evaluation", "training", "data", "search", "papers/measures"):
         for path in sorted((SOURCE / room).rglob("*.py")):
             yield ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
 

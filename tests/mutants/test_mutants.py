@@ -2,18 +2,20 @@
 
 import importlib.util
 import sys
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from .listed import wrong_mutants
+from . import listed
+from .__main__ import ROOMS, files_of
+from .listed import out_of_date, wrong_equations, wrong_mutants
 from .live import find_functions, put_in
 from .mutant import Mutant, chosen
 from .operators import mutants_of
 from .scores import known_survivors
 from .session import SOURCE as PACKAGE
-from .wrong_equations import WRONG
 
 SOURCE = '''
 """Not 3 + 4."""
@@ -104,15 +106,42 @@ def test_a_sample_does_not_depend_on_where_functions_stand() -> None:
     assert len({m.key for m in moved}) == len(moved)
 
 
+def test_another_draw_has_other_mutants() -> None:
+    every = mutants_of("unbraid_example.py", SOURCE)
+    drawn = [{m.key for m in chosen(every, 5, draw)} for draw in (0, 1, 1)]
+    assert drawn[0] != drawn[1] == drawn[2]
+
+
 def test_the_page_explains_survivors_one_by_one() -> None:
     assert all(" → " in one and ": " in one for one in known_survivors())
 
 
 def test_wrong_equations_stand_where_the_list_says() -> None:
-    sources = {file: (PACKAGE / file).read_text(encoding="utf-8") for file, *_ in WRONG}
+    rooms = [name for names in files_of(list(ROOMS), []).values() for name in names]
+    assert out_of_date(PACKAGE, rooms) == []
+    sources = {file: (PACKAGE / file).read_text(encoding="utf-8") for file in rooms}
     found = wrong_mutants(sources)
-    assert len(found) == len(WRONG)
+    assert len(found) == len(wrong_equations()) > 800
     for mutant in found:
-        assert mutant.function, mutant
-        assert sources[mutant.file].count(mutant.old) == 1, mutant
         compile(mutant.applied(sources[mutant.file]), mutant.file, "exec")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("ops/gone.py\n    a → b", "ops/gone.py is in no room"),
+        ("data/load.py\n    a → b", "data/load.py is in no room"),
+        ("ops/schedules.py\n    sqrt(step) → step", "'sqrt(step)' 0 times"),
+        ("ops/schedules.py\n    step → steps", "ops/schedules.py has 'step'"),
+        ("ops/schedules.py\n    from __future__ import annotations → nothing", "in no function"),
+    ],
+)
+def test_a_list_that_is_out_of_date_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str, said: str
+) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text(line + "\n", encoding="utf-8")
+    monkeypatch.setattr(listed, "wrong_equations", partial(wrong_equations, path))
+    rooms = [name for names in files_of(list(ROOMS), []).values() for name in names]
+    (sentence,) = out_of_date(PACKAGE, rooms)
+    assert said in sentence

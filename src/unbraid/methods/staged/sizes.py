@@ -104,7 +104,7 @@ def beta_tcvae_l(stages: Sequence[MethodConfig], data: DataSpec) -> Match:
     """β-TCVAE-L: stage 1 with |C| + |Z| latents.
 
     Reference:
-        MS-VAE, §4.1.
+        MS-VAE, §4.
     """
     return with_latents_of(_first(stages), stages, data)
 
@@ -122,7 +122,7 @@ def big_vae(stages: Sequence[MethodConfig], data: DataSpec) -> Match:
     """Big-VAE: a VAE with as many latents and parameters as all stages together.
 
     Reference:
-        MS-VAE, appendix H.
+        MS-VAE, §4.1 and figure 4.
     """
     first = _first(stages)
     shared = {

@@ -35,7 +35,7 @@ class NeighbourColumn:
         """
         from scipy.special import digamma  # deferred: importing the metrics should not import SciPy
 
-        counts = np.bincount(labels[labels >= 0])
+        counts = np.bincount(labels[labels >= 0], minlength=1)  # none of the rows drawn may have a label
         label = labels[self.order]
         kept = (label >= 0) & (counts[label] > 1)
         x, label = self.x[kept], label[kept]
