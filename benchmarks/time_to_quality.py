@@ -77,9 +77,14 @@ def main() -> None:
                 found |= {"data": data_name, "contestant": contestant, "seed": seed}
                 place.with_suffix(".json").write_text(json.dumps(found, indent=1))
                 print({name: value for name, value in found.items() if name != "stages"}, flush=True)
-    results = [json.loads(path.read_text()) for path in sorted(given.out.glob("*.json"))]
+    results, parts = kept(given.out), kept(given.out / "ablation")
     if given.page and results:
-        write_page(given.page, results, {name: DATA[name][2:] for name in DATA})
+        write_page(given.page, results, {name: DATA[name][2:] for name in DATA}, parts)
+
+
+def kept(folder: Path) -> list[dict[str, Any]]:
+    """What was written down in a folder so far."""
+    return [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
 
 
 def loaded(name: str) -> FactorData | None:
@@ -146,7 +151,7 @@ def steps_within(
     number = len(chain)
     run = RunDirectory(place / "pace", Plan.check(data, chain, [1] * number, seed), data)
     source = run.training_data(number, data.observations if number > 1 else None)
-    job = Job(chain[-1], source, 1, seed, "", place / "pace")
+    job = Job(run.plan.stages[-1][0], source, 1, seed, "", place / "pace")  # planned: its likelihood is chosen
     return max(1, int(seconds / (measure(job, machine, 2.0, time.process_time).step * SLACK)))
 
 

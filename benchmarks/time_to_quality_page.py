@@ -33,7 +33,7 @@ stage's own reconstructions, and those after the gap the second stage's.*
 M1 to M4 say whether the second stage keeps to the first one's codes ([metrics.md](metrics.md)); M2 > M1 > M3 ≫ M4 is as
 it should be. «of stage 1» is the squared error of x̂ as a part of y's.
 
-## What to know of these figures
+{ablation}## What to know of these figures
 - The time is a few minutes on one core. That is what the fast recipe is made for, and the papers' settings and
   pythae's are not: they are for hours on a GPU, where they do better than here. This is what a user with minutes gets.
 - `scenes` was drawn so that its factors can be found, and the fast recipe was chosen on it and on `sprites`. Cars3D
@@ -49,14 +49,38 @@ it should be. «of stage 1» is the squared error of x̂ as a part of y's.
   command above goes on with the runs that are missing here.
 """
 
+ABLATION = """## Which part earns what
+The fast first stage without one of its parts at a time, {seconds:.0f} CPU seconds each: means, with the least and the
+greatest over seeds {seeds}, which are reported nowhere else. «Against the recipe» is the difference in MIG, seed by
+seed. Written by `benchmarks/ablation.py`.
 
-def write_page(path: Path, results: Results, seconds: Mapping[str, Sequence[float]]) -> None:
-    """Write the page, and its plot beside it."""
+{table}
+
+"""
+
+
+def write_page(path: Path, results: Results, seconds: Mapping[str, Sequence[float]], parts: Results = ()) -> None:
+    """Write the page, and its plot beside it.
+
+    Args:
+        path: where to.
+        results: the runs of the contestants.
+        seconds: CPU seconds of the stages, by data set.
+        parts: the runs of the ablation.
+    """
     plot = path.with_suffix(".png")
     names = [name for name in seconds if any(result["data"] == name for result in results)]
     draw(plot, results, names)
     seeds = ", ".join(map(str, sorted({result["seed"] for result in results})))
-    text = TEXT.format(plot=plot.name, table=table(results, names), count=len(results), seeds=seeds)
+    ablation = ""
+    if parts:
+        known = {
+            "seconds": np.mean([part["seconds"] for part in parts]),
+            "seeds": ", ".join(map(str, sorted({part["seed"] for part in parts}))),
+            "table": ablation_table(parts),
+        }
+        ablation = ABLATION.format(**known)
+    text = TEXT.format(plot=plot.name, table=table(results, names), count=len(results), seeds=seeds, ablation=ablation)
     path.write_text(text, encoding="utf-8")
 
 
@@ -81,6 +105,21 @@ def table(results: Results, names: Sequence[str]) -> str:
             cells += [spread(runs, "mig", 2), spread(first, "l2", 4), spread(runs, "l2_part", 2)]
             cells += [spread(runs, name, 2, whole=False) for name in ("M1", "M2", "M3", "M4")]
             lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def ablation_table(results: Results) -> str:
+    """A line for every part of the recipe and data set: mean and range over seeds, and the same against the recipe."""
+    heads = ("data", "what is changed", "CPU s", "steps", "MIG", "against the recipe", "squared error")
+    lines = [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+    for data, number in sorted({(result["data"], result["number"]) for result in results}):
+        whole = {run["seed"]: run["mig"] for run in results if run["data"] == data and not run["number"]}
+        runs = [run for run in results if run["data"] == data and run["number"] == number]
+        seconds, steps = (np.mean([run[name] for run in runs]) for name in ("seconds", "steps"))
+        ahead = [run["mig"] - whole[run["seed"]] for run in runs if run["seed"] in whole and number]
+        signs = f"{np.mean(ahead):+.2f} ({min(ahead):+.2f} to {max(ahead):+.2f})".replace("-", "−") if ahead else "–"
+        cells = [data, runs[0]["part"], f"{seconds:.0f}", f"{steps:,.0f}", spread(runs, "mig", 2), signs]
+        lines.append(f"| {' | '.join([*cells, spread(runs, 'l2', 4)])} |")
     return "\n".join(lines)
 
 
