@@ -32,8 +32,7 @@ class FullVAE(GaussianConfig):
     title: ClassVar[str] = "FullVAE"
     paper: ClassVar[str] = "Locatello et al. 2020"
     when: ClassVar[str] = (
-        "Where factors are labelled for most observations: the simplest way to make latents be these "
-        "factors."
+        "Where factors are labelled for most observations: the simplest way to make latents be these factors."
     )
     uses_labels: ClassVar[bool] = True
     gamma: float = option(

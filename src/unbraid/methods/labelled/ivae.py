@@ -27,8 +27,7 @@ class IVAE(ConditionalConfig):
     title: ClassVar[str] = "IVAE"
     paper: ClassVar[str] = "Khemakhem et al. 2020"
     when: ClassVar[str] = (
-        "Where labels are there in training and at test time: it is identifiable in theory, and its encoder "
-        "reads them."
+        "Where labels are there in training and at test time: it is identifiable in theory, and its encoder reads them."
     )
     needs_complete_labels: ClassVar[bool] = True
 

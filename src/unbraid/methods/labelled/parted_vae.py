@@ -42,8 +42,7 @@ class PartedVAE(ObservedNetworks):
     title: ClassVar[str] = "PartedVAE"
     paper: ClassVar[str] = "Hajimiri et al. 2021"
     when: ClassVar[str] = (
-        "Where there are classes, and few labels or none: it parts what depends on the class from what does "
-        "not."
+        "Where there are classes, and few labels or none: it parts what depends on the class from what does not."
     )
     uses_labels: ClassVar[bool] = True
     standard_prior: ClassVar[bool] = False

@@ -36,8 +36,7 @@ class SlowVAE(PairOptions, GaussianConfig):
     title: ClassVar[str] = "SlowVAE"
     paper: ClassVar[str] = "Klindt et al. 2021"
     when: ClassVar[str] = (
-        "On sequences in which few factors change at a time, by small steps: frames of a film, tracks, "
-        "traces."
+        "On sequences in which few factors change at a time, by small steps: frames of a film, tracks, traces."
     )
     beta: float = option(1.0, "weight of the KL to the standard normal", least=0)
     gamma: float = option(10.0, "weight of the KL to the transition", least=0)

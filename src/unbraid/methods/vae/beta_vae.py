@@ -26,8 +26,7 @@ class VAE(GaussianConfig):
     title: ClassVar[str] = "VAE"
     paper: ClassVar[str] = "Kingma & Welling 2014"
     when: ClassVar[str] = (
-        "As the baseline of all others, and where sharp reconstructions matter more than codes that come "
-        "apart."
+        "As the baseline of all others, and where sharp reconstructions matter more than codes that come apart."
     )
 
     def build(self, data: DataSpec) -> BetaVAEModel:
@@ -51,8 +50,7 @@ class BetaVAE(GaussianConfig):
     title: ClassVar[str] = "β-VAE"
     paper: ClassVar[str] = "Higgins et al. 2017"
     when: ClassVar[str] = (
-        "As the first baseline of disentanglement: one weight to turn, and blurred reconstructions where it "
-        "is large."
+        "As the first baseline of disentanglement: one weight to turn, and blurred reconstructions where it is large."
     )
     beta: float = option(4.0, "weight of the KL term", least=0)
 

@@ -37,8 +37,7 @@ class FlowBetaTCVAE(GaussianConfig):
     title: ClassVar[str] = "β-TCVAE with a flow prior"
     paper: ClassVar[str] = "Chen et al. 2018, C.2"
     when: ClassVar[str] = (
-        "Where factors are not bell-shaped (uniform, with several peaks) and a normal prior would bend their "
-        "codes."
+        "Where factors are not bell-shaped (uniform, with several peaks) and a normal prior would bend their codes."
     )
     standard_prior: ClassVar[bool] = False
     beta: float = option(6.0, "weight of the total correlation", least=0)
