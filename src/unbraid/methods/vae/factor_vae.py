@@ -31,7 +31,7 @@ class FactorVAE(GaussianConfig):
     paper: ClassVar[str] = "Kim & Mnih 2018"
     when: ClassVar[str] = (
         "Where β-TCVAE's estimate of the total correlation is in doubt (small batches): a critic estimates "
-        "it, at twice the cost of a step."
+        "it, at two and a half times the cost of a step."
     )
     gamma: float = option(35.0, "weight of the total correlation", least=0)
     beta: float = later_option(1.0, "weight of the KL (1 in the paper)", least=0)
