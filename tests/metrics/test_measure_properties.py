@@ -39,6 +39,9 @@ def labels(n: int, sizes: int = 3, seed: int = 0) -> Values:
 CALLS: dict[str, Any] = {
     "udr": lambda a: metrics.udr(a, replicates=0),
     "leakage": lambda a: metrics.leakage(a[0], labels(len(a[0])), replicates=0),
+    "factor_leakage": lambda a: metrics.factor_leakage(
+        a[0], np.hstack([labels(len(a[0])), labels(len(a[0]), 4, 1)]), replicates=0
+    ),
     "conditioning": lambda a: metrics.conditioning(*a, replicates=0),
     "downstream_by_stage": lambda a: metrics.downstream_by_stage(
         a[0], a[1], labels(len(a[0])), probe="linear", replicates=0

@@ -153,7 +153,9 @@ def test_leakage_sees_what_single_codes_do_not_tell() -> None:
     assert m.leakage(table, latents=["u1", "u2"]).value > 0.95
     alone = m.leakage(table, latents=["u1"], calibrate=True)
     assert abs(alone.value) < 0.02
-    assert alone.ceiling == 0.0
+    assert alone.ceiling is None, "chance is the best that there is"
+    assert alone.beyond_chance is False
+    assert m.leakage(table, latents=["u1", "u2"], calibrate=True).beyond_chance, "what leaks is above chance"
     half = m.leakage(m.as_table(codes, signs[:, 0]), latents=[0], replicates=0).details["nats"]["factor 0"]
     assert half == pytest.approx(np.log(2), abs=0.03)
     with pytest.raises(InputError, match="choose from u1, u2, c1"):
@@ -180,3 +182,24 @@ def test_fixed_arrays_score_what_the_authors_programs_score() -> None:
     assert ours["compactness"].value == pytest.approx(0.7529164425, abs=1e-6)
     # Theirs is of the rows that the regression was fitted to.
     assert 0.7 < ours["explicitness"].value < 0.7767
+
+
+def test_a_factor_leaks_into_the_code_of_another() -> None:
+    """A code of a that also says b, wrong in one row of ten: 1 − H(0.1)/log 2 = 0.531 of b."""
+    draws = np.random.default_rng(0)
+    a, b, c = draws.integers([4, 2, 3], size=(8000, 3)).astype(float).T
+    wrong = draws.random(8000) < 0.1
+    codes = np.column_stack([a + 12 * np.where(wrong, 1 - b, b), 3 * b, c]) + 0.01 * draws.normal(size=(8000, 3))
+    table = m.as_table(codes, np.column_stack([a, b, c]), names=["a", "b", "c"])
+    found = m.factor_leakage(table, pairs=[("a", "b"), ("c", "a")], calibrate=True)
+    assert list(found) == ["b in a", "a in b", "a in c", "c in a"]
+    assert found["b in a"].value == pytest.approx(0.531, abs=0.05)
+    assert found["b in a"].beyond_chance
+    for way, latent in (("a in b", "z2"), ("a in c", "z3"), ("c in a", "z1")):
+        assert found[way].details["latents"] == [latent]
+        assert abs(found[way].value) < 0.02
+    assert len(m.factor_leakage(table, replicates=0)) == 6, "all pairs, both ways"
+    with pytest.raises(InputError, match="hue"):
+        m.factor_leakage(table, pairs=[("a", "hue")])
+    with pytest.raises(InputError, match="only one"):
+        m.factor_leakage(codes, a)

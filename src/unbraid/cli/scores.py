@@ -28,7 +28,7 @@ def print_scores(results: Mapping[str, Mapping[str, Any]]) -> None:
         rows: list[tuple[str, ...]] = [(name, *formatted(results[name])) for name in names]
         if any(results[name].get("chance") for name in names):
             heads = (*heads, "chance", "ceiling", "on the way")
-            rows = [(*row, *standing(results[row[0]])) for row in rows]
+            rows = [(*row, *standing(results[row[0]], row[0])) for row in rows]
         print_table(heads, rows)
         return
     pairs: dict[str, dict[bool, str]] = {}
@@ -42,19 +42,33 @@ def print_scores(results: Mapping[str, Mapping[str, Any]]) -> None:
         out.print("[dim]* no better than chance")
 
 
-def standing(score: Mapping[str, Any]) -> tuple[str, str, str]:
+def should_be_low(name: str) -> bool:
+    """Whether a low score is a good one."""
+    from unbraid.metrics import METRICS  # deferred: listing scores of a file needs no metric
+
+    key = MetricKey.parse(name)
+    return key.metric in METRICS and METRICS[key.metric].display(key.part).better == "lower"
+
+
+def standing(score: Mapping[str, Any], name: str = "") -> tuple[str, str, str]:
     """Chance with its spread, ceiling, and how far the score has come from one to the other; dashes where unknown.
+
+    Args:
+        score: as in `metrics.json`.
+        name: its key; of scores that should be low, being at chance is good and called so.
 
     Example:
         >>> score = {"chance": {"mean": 0.1, "spread": 0.02}, "ceiling": 0.9, "relative": 0.5, "beyond_chance": True}
         >>> standing(score), standing({**score, "beyond_chance": False})[2]
         (('0.1000 ± 0.0200', '0.9000', '50 %'), 'no better than chance')
+        >>> standing({**score, "beyond_chance": False}, "leakage/class")[2]
+        'no more than chance'
     """
     chance, ceiling, relative = score.get("chance"), score.get("ceiling"), score.get("relative")
     level = f"{chance['mean']:.4f} ± {chance['spread']:.4f}".replace("-0.0000", "0.0000") if chance else "–"
     top = f"{ceiling:.4f}" if isinstance(ceiling, float) else "–"
     if chance and score.get("beyond_chance") is False:
-        return level, top, "no better than chance"
+        return level, top, "no more than chance" if should_be_low(name) else "no better than chance"
     return level, top, f"{relative:.0%}".replace("%", " %") if isinstance(relative, float) else "–"
 
 

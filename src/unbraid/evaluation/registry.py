@@ -9,6 +9,7 @@ from unbraid.evaluation import (
     identifiability,
     identity,
     inception,
+    leakage,
     lpips,
     reconstruction,
     table,
@@ -25,4 +26,6 @@ MEASURES: tuple[Measure, ...] = (
     classes.MEASURE,
     conditioning.MEASURE,
     identity.MEASURE,
+    leakage.MEASURE,
+    leakage.TIED,
 )

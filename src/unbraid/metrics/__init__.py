@@ -45,6 +45,7 @@ from unbraid.metrics.total_correlation import total_correlation as total_correla
 from unbraid.metrics.elbo_terms import elbo_terms as elbo_terms
 from unbraid.metrics.udr import udr as udr
 from unbraid.metrics.leakage import leakage as leakage
+from unbraid.metrics.factor_leakage import factor_leakage as factor_leakage
 from unbraid.metrics.conditioning import code_information as code_information, conditioning as conditioning
 from unbraid.metrics.downstream_by_stage import downstream_by_stage as downstream_by_stage
 from unbraid.metrics.identity_change import identity_change as identity_change

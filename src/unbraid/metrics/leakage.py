@@ -10,12 +10,14 @@ from unbraid.metrics._shared.calibration import calibration
 from unbraid.metrics._shared.checks import table_metric
 from unbraid.metrics._shared.predictive import predicted_shares
 from unbraid.metrics._shared.table import Table
-from unbraid.metrics.record import Metric, register
+from unbraid.metrics.record import Display, Metric, register
 from unbraid.metrics.score import Score
+
+_RANGE = (None, 1.0)
 
 
 @table_metric
-@calibration(draws=3, best=0.0)
+@calibration(draws=3, ceiling=False)
 def leakage(
     table: Table,
     *,
@@ -90,8 +92,16 @@ register(
         function=leakage,
         needs="codes of a group, factors",
         better="lower",
-        range=(None, 1.0),
+        range=_RANGE,
         chance=0.0,
         reference="Xu et al. 2020; Träuble et al. 2021",
+        parts={
+            "class": Display(
+                "Leakage of classes", "what class-independent codes know of the class", "lower", (None, 1.0)
+            ),
+            "later": Display(
+                "Leakage to later stages", "what later stages’ z knows of the factors", "neither", (None, 1.0)
+            ),
+        },
     )
 )

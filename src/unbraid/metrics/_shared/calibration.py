@@ -40,22 +40,20 @@ class Calibration:
         lighter: options that must not exceed these in a draw, unless the table has fewer rows than the score reads.
         rows: whether the options `train` and `test` count rows of the table; else points, of which there are always
             enough.
-        best: the ceiling where perfect codes are not what scores best.
+        ceiling: whether there is one; not where chance is the best that there is.
     """
 
     draws: int = DRAWS
     lighter: Mapping[str, int] | None = None
     rows: bool = True
-    best: float | None = None
+    ceiling: bool = True
 
 
-def calibration(
-    *, draws: int = DRAWS, rows: bool = True, best: float | None = None, **lighter: int
-) -> Callable[[F], F]:
+def calibration(*, draws: int = DRAWS, rows: bool = True, ceiling: bool = True, **lighter: int) -> Callable[[F], F]:
     """Say how a metric is calibrated, where the usual way would take too long; stands below `table_metric`."""
 
     def mark(function: F) -> F:
-        function.calibration = Calibration(draws, lighter, rows, best)  # type: ignore[attr-defined]
+        function.calibration = Calibration(draws, lighter, rows, ceiling)  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -83,12 +81,12 @@ def calibrated(
     drawn = [_attempt(function, random_order(table, seed, i), {**plain, **light}) for i in range(count)]
     drawn = [one for one in drawn if one]
     perfect = {name: value for name, value in plain.items() if name not in _NOT_OF_PERFECT}
-    top = {} if how.best is not None else _attempt(function, perfect_codes(table), perfect)
+    top = _attempt(function, perfect_codes(table), perfect) if how.ceiling else {}
     said = ", ".join(f"{name} {value:,}" for name, value in light.items())
 
     def placed(name: str, score: Score) -> Score:
         values = tuple(one[name] for one in drawn if np.isfinite(one.get(name, np.nan)))
-        ceiling = top.get(name, how.best)
+        ceiling = top.get(name)
         if len(values) < FEWEST or not np.isfinite(score.value):
             return replace(score, ceiling=ceiling)
         return replace(score, chance=Chance(values, f"with {said}" if said else ""), ceiling=ceiling)

@@ -88,7 +88,8 @@ def standing_text(score: ShownScore) -> str:
     if score.chance is None:
         return ""
     level = value_text(score.display, score.chance[0])
-    said = f"chance {level}" if score.beyond_chance else f"no better than chance, {level}"
+    equal = "no more than chance" if score.display.better == "lower" else "no better than chance"
+    said = f"chance {level}" if score.beyond_chance else f"{equal}, {level}"
     return said if score.ceiling is None else f"{said} · ceiling {value_text(score.display, score.ceiling)}"
 
 
