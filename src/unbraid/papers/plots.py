@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from unbraid.papers.study import Finished
 from unbraid.papers.tables import groups
 from unbraid.util.files import complete_file
+from unbraid.util.intervals import mean_and_interval
 
 COLOURS = ("#2f6fbf", "#b3541e")  # ours, and what it is compared with
 
@@ -80,6 +81,35 @@ def scatter(path: Path, finished: Sequence[Finished], across: tuple[str, str], u
         panel.set_ylabel(up[1])
         panel.grid(alpha=0.25)
         panel.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+        figure.tight_layout()
+        save_figure(figure, path)
+
+
+Series = Mapping[str, Mapping[float, Sequence[float]]]  # name → setting → a figure of each seed
+
+
+def lines(path: Path, panels: Sequence[tuple[str, Series]], across: str) -> None:
+    """Draw a panel for each figure: its mean over seeds as a setting grows, a line for each method, with intervals.
+
+    Args:
+        path: where the picture goes.
+        panels: heading and series of each panel; the same methods in all.
+        across: what the horizontal axis shows; its values stand at equal distances.
+    """
+    with plain_style():
+        figure = Figure(figsize=(3.6 * len(panels) + 0.4, 3.0))
+        for panel, (heading, series) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+            places = sorted({setting for found in series.values() for setting in found})
+            for number, (name, found) in enumerate(series.items()):
+                x = [places.index(setting) for setting in sorted(found)]
+                mean, low, high = np.transpose([mean_and_interval(found[setting]) for setting in sorted(found)])
+                (line,) = panel.plot(x, mean, "o-", ms=4, color=COLOURS[number % 2], label=name)
+                panel.fill_between(x, low, high, color=line.get_color(), alpha=0.15, lw=0)
+            panel.set_xticks(range(len(places)), [f"{place:g}" for place in places])
+            panel.set_xlabel(across)
+            panel.set_title(heading, fontsize=9)
+            panel.grid(alpha=0.25)
+        panel.legend(frameon=False, fontsize=8)
         figure.tight_layout()
         save_figure(figure, path)
 
