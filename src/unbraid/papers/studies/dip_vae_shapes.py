@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from unbraid.methods import DIPVAEI, DIPVAEII, BetaVAE
 from unbraid.methods.vae.gaussian import GaussianConfig
@@ -57,7 +58,7 @@ COLUMNS = {
 def compared(s: BatchSetting) -> dict[str, GaussianConfig]:
     """The rows of table 1 with the paper's weights, as parts of the image's size."""
     part = s.part_of_values
-    second = {"beta": part, "third_moments": THIRD * part}
+    second: dict[str, Any] = {"beta": part, "third_moments": THIRD * part}
     return {
         "VAE": BetaVAE(beta=part, **s.options),
         "β-VAE, β = 4": BetaVAE(beta=4 * part, **s.options),
