@@ -14,6 +14,7 @@ from unbraid.data import from_arrays
 from unbraid.data.factor_data import FactorData
 from unbraid.data.published.catalogue import catalogue
 from unbraid.data.published_ties import PUBLISHED, published_pairs
+from unbraid.data.reweight import configuration
 from unbraid.data.train_under import row_chances, rows_by_chance, train_under
 from unbraid.errors import InputError
 
@@ -52,6 +53,19 @@ def test_every_row_is_drawn_as_often_as_its_chance_says() -> None:
     counts = np.bincount(rows_by_chance(chances), minlength=len(data))
     assert counts.sum() == len(data)
     assert (np.abs(counts - len(data) * chances) < 1).all()
+
+
+@pytest.mark.parametrize("letter", ["A", "B", "C", "D"])
+def test_a_letter_is_a_joint_distribution_of_the_paper(letter) -> None:
+    data = grid()
+    chances = row_chances(data, f"a~b:{letter}")
+    table = configuration(letter, *(len(np.unique(data.column(name))) for name in "ab"))
+    expected = table[data.column("a").astype(int), data.column("b").astype(int)]
+    np.testing.assert_allclose(chances, expected / expected.sum())
+    rows = train_under(data, f"a~b:{letter}").train_rows
+    assert rows is not None
+    assert len(np.unique(rows)) == len(data), "none is left out"
+    assert chances.max() / chances.min() == pytest.approx(1 if letter == "A" else 4, rel=0.5)
 
 
 @pytest.mark.parametrize(

@@ -14,38 +14,44 @@ from unbraid.ops import gaussian
 class MixtureByLatent(Function):
     """log Σₘ wₘ N(z; m) and Σⱼ log Σₘ wₘ N(zⱼ; mⱼ), with a gradient that is written out.
 
-    Only matrices [sample, component] are made, one latent after the other, and the gradient makes them again: at 512
-    observations and 10 latents this takes a quarter of the time that autograd takes on [sample, component, latent],
-    and a tenth of its memory.
+    Only matrices [sample, component] are made, one latent after the other, in place; the gradient needs of them their
+    products with a few vectors. At 512 observations and 10 latents this takes a third of the time that autograd
+    takes on [sample, component, latent]. Sums of squared distances are differences here: in single precision the slope
+    by log-variances is exact to 1e-3 where posteriors are 0.01 wide.
     """
 
     @staticmethod
     def forward(ctx: Any, z: Tensor, mean: Tensor, log_var: Tensor, log_weights: Tensor) -> tuple[Tensor, Tensor]:
         """Both log-densities, [sample], of z [sample, latent] under components [component, latent]."""
-        joint_pairs, each = log_weights.clone(), []
+        joint_pairs, each, shares = log_weights.clone(), [], []
         for j in range(z.shape[1]):
-            pairs = gaussian.log_prob(z[:, j, None], mean[None, :, j], log_var[None, :, j])
+            pairs = (z[:, j, None] - mean[None, :, j]).square_().mul_(-0.5 * (-log_var[:, j]).exp())
+            pairs.add_(-0.5 * (log_var[:, j] + gaussian.LOG_2PI))
             joint_pairs += pairs
             each.append(torch.logsumexp(pairs.add_(log_weights), dim=1))
-        joint, marginal = torch.logsumexp(joint_pairs, dim=1), torch.stack(each, dim=1)
-        ctx.save_for_backward(z, mean, log_var, log_weights, joint_pairs, joint, marginal)
-        return joint, marginal.sum(1)
+            shares.append(pairs.sub_(each[-1][:, None]).exp_())  # of each component in q(zⱼ)
+        joint = torch.logsumexp(joint_pairs, dim=1)
+        together = joint_pairs.sub_(joint[:, None]).exp_()
+        ctx.save_for_backward(z, mean, log_var, together, *shares)
+        return joint, torch.stack(each, dim=1).sum(1)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
         """A log-sum's gradient is shared among its terms as they share the sum; weights are constants."""
         to_joint, to_product = (gradient[:, None] for gradient in gradients)
-        z, mean, log_var, log_weights, joint_pairs, joint, marginal = ctx.saved_tensors
-        together = (joint_pairs - joint[:, None]).exp_().mul_(to_joint)
+        z, mean, log_var, together, *shares = ctx.saved_tensors
         z_grad, mean_grad, log_var_grad = (torch.empty_like(part) for part in (z, mean, log_var))
         precision = (-log_var).exp()
-        for j in range(z.shape[1]):
-            pairs = gaussian.log_prob(z[:, j, None], mean[None, :, j], log_var[None, :, j]).add_(log_weights)
-            share = pairs.sub_(marginal[:, j, None]).exp_().mul_(to_product).add_(together)
-            distance = z[:, j, None] - mean[None, :, j]
-            pull = (share * distance).mul_(precision[:, j])  # −∂/∂z = ∂/∂mean of each pair
-            z_grad[:, j], mean_grad[:, j] = -pull.sum(1), pull.sum(0)
-            log_var_grad[:, j] = 0.5 * (pull.mul_(distance).sum(0) - share.sum(0))
+        with torch.autocast(z.device.type, enabled=False):  # products of half precision would lose small distances
+            together = together * to_joint
+            for j in range(z.shape[1]):
+                share = torch.addcmul(together, shares[j], to_product)
+                zj, mj, pj = z[:, j], mean[:, j], precision[:, j]
+                pull, pulled = (share @ torch.stack((pj, pj * mj), dim=1)).unbind(1)  # sums over components
+                mass, first, second = torch.stack((torch.ones_like(zj), zj, zj.square())) @ share  # over samples
+                z_grad[:, j] = pulled - zj * pull
+                mean_grad[:, j] = pj * (first - mj * mass)
+                log_var_grad[:, j] = 0.5 * (pj * (second - 2 * mj * first + mj.square() * mass) - mass)
         return z_grad, mean_grad, log_var_grad, None
 
 

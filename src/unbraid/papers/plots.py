@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from unbraid.papers.study import Finished
 from unbraid.papers.tables import groups
 from unbraid.util.files import complete_file
+from unbraid.util.intervals import mean_and_interval
 
 COLOURS = ("#2f6fbf", "#b3541e")  # ours, and what it is compared with
 
@@ -100,6 +101,35 @@ def line_of_means(panel: Axes, points: Sequence[tuple[float, float]], colour: st
     panel.plot(*zip(*points, strict=True), "o", ms=3.5, alpha=0.5, mew=0, color=colour)
     means = [np.mean([up for across, up in points if across == place]) for place in places]
     panel.plot(places, means, "-" if len(places) > 1 else "_", lw=1.4, color=colour, label=label)
+
+
+Series = Mapping[str, Mapping[float, Sequence[float]]]  # name → setting → a figure of each seed
+
+
+def lines(path: Path, panels: Sequence[tuple[str, Series]], across: str) -> None:
+    """Draw a panel for each figure: its mean over seeds as a setting grows, a line for each method, with intervals.
+
+    Args:
+        path: where the picture goes.
+        panels: heading and series of each panel; the same methods in all.
+        across: what the horizontal axis shows; its values stand at equal distances.
+    """
+    with plain_style():
+        figure = Figure(figsize=(3.6 * len(panels) + 0.4, 3.0))
+        for panel, (heading, series) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+            places = sorted({setting for found in series.values() for setting in found})
+            for number, (name, found) in enumerate(series.items()):
+                x = [places.index(setting) for setting in sorted(found)]
+                mean, low, high = np.transpose([mean_and_interval(found[setting]) for setting in sorted(found)])
+                (line,) = panel.plot(x, mean, "o-", ms=4, color=COLOURS[number % 2], label=name)
+                panel.fill_between(x, low, high, color=line.get_color(), alpha=0.15, lw=0)
+            panel.set_xticks(range(len(places)), [f"{place:g}" for place in places])
+            panel.set_xlabel(across)
+            panel.set_title(heading, fontsize=9)
+            panel.grid(alpha=0.25)
+        panel.legend(frameon=False, fontsize=8)
+        figure.tight_layout()
+        save_figure(figure, path)
 
 
 def image_rows(path: Path, rows: Sequence[tuple[str, NDArray[Any]]], *, size: float = 0.72) -> None:

@@ -8,6 +8,11 @@ from unbraid.papers.study import Study
 
 MODULES = (
     "beta_tcvae",
+    "beta_tcvae_strength",
+    "beta_tcvae_correlated",
+    "beta_tcvae_ablations",
+    "dip_vae_shapes",
+    "dip_vae_faces",
     "parted_vae",
     "parted_vae_sprites",
     "parted_vae_comparison",

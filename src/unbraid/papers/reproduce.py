@@ -146,7 +146,7 @@ def run_trial(folder: Path, shared: None, trial: Trial, measures: Mapping[str, A
         steps=trial.steps,
         seed=trial.seed,
         labels=trial.labels,
-        held_out=0.0,
+        held_out=trial.held_out,
         out=folder,
         machine=Machine("cpu", keep=trial.keep),
         show=False,

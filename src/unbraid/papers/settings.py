@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from unbraid.core import Adam
+from unbraid.nets.stacks import NetworkName
+from unbraid.ops.batch_bias import tc_slope
+
 PAPER_SIDE = 64  # of the images that the papers' weights are for
 
 
@@ -76,6 +80,47 @@ class SpritesSetting:
     def data_described(self) -> str:
         """The data set in words, for the page."""
         return f"sprites (dSprites drawn anew), {self.size}×{self.size}"
+
+
+@dataclass(frozen=True)
+class BatchSetting(SpritesSetting):
+    """A study of methods whose terms are estimated from the batch, so that its size matters."""
+
+    batch_size: int
+    network: NetworkName
+    end: float = 1.0  # part of the learning rate that is left at the last step
+    latents: int = 10
+    resolution: int = 0  # side of the images that networks work on, if smaller
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What all methods of the study share."""
+        return {
+            "width": self.width,
+            "batch_size": self.batch_size,
+            "network": self.network,
+            "latents": self.latents,
+            "resolution": self.resolution,
+            "adam": Adam(lr=self.lr, end=self.end),
+        }
+
+    @property
+    def network_described(self) -> str:
+        """The networks in words, for the page."""
+        decoder = " decoder, conv encoder" if self.network == "broadcast" else ""
+        inside = f", on means of {self.resolution}×{self.resolution}" if self.resolution else ""
+        return f"{self.network}{decoder}, width {self.width:g}{inside}, {self.latents} latents"
+
+    @property
+    def batch_described(self) -> str:
+        """The batch in words, with how much of the KL its estimate of the total correlation takes for correlation."""
+        return f"{self.batch_size} (slope of the estimated TC by the KL: {tc_slope(self.batch_size):.2f} at 6 nats)"
+
+    @property
+    def optimiser_described(self) -> str:
+        """The optimiser in words, for the page."""
+        falling = f", falling to {self.end:.0%} of it" if self.end < 1 else ""
+        return f"Adam, {self.lr:g}{falling}, the same for every method"
 
 
 @dataclass(frozen=True)

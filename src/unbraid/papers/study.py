@@ -29,12 +29,19 @@ class Trial:
     arguments: Mapping[str, Any] = field(default_factory=dict)  # of the data set
     labels: LabelBudget | None = None  # that its stages may see
     keep: tuple[int, ...] = ()  # steps after which the weights are kept for curves over training
+    held_out: float = 0.0  # the part of the data that no stage sees
 
     @property
     def folder(self) -> str:
         """The name of its run directory: readable, and different for different settings."""
-        setting = [self.data, dict(self.arguments), [(s.name, to_json(s)) for s in self.stages], list(self.steps)]
+        setting: list[Any] = [
+            self.data,
+            dict(self.arguments),
+            [(s.name, to_json(s)) for s in self.stages],
+            list(self.steps),
+        ]
         setting += [] if self.labels is None else [to_json(self.labels)]
+        setting += [self.held_out] if self.held_out else []
         return f"{'+'.join(stage.name for stage in self.stages)}-{digest(setting)[:6]}-seed{self.seed}"
 
 

@@ -14,6 +14,7 @@ from unbraid.api import Run
 from unbraid.training.log import read_log
 
 TC_POINTS = 1024
+Z_DIFF_POINTS = 2000
 LOGGED_SHARE = 0.1  # the last tenth of the log stands for the end of training
 
 
@@ -24,6 +25,7 @@ def score(
     codes: NDArray[Any] | None = None,
     labels: bool = True,
     without: tuple[str, ...] = (),
+    part: str = "all",
     **options: Any,
 ) -> float:
     """A metric of a run's code table.
@@ -34,12 +36,13 @@ def score(
         codes: of the same rows, to be scored in place of stage 1's.
         labels: whether an encoder that reads labels is given them.
         without: names of factors to leave out.
-        options: of the metric, such as its convention.
+        part: of the data: all, training or held-out.
+        **options: of the metric, such as its convention.
 
     Returns:
         Its value, without an interval.
     """
-    table, factors = run.encode(labels=labels, show=False), run.data.factor_info
+    table, factors = run.encode(labels=labels, show=False).of(part), run.data.factor_info
     keep = [number for number, factor in enumerate(factors) if factor.name not in without]
     kinds = tuple(factors[number].kind for number in keep)
     metric: Callable[..., metrics.Score] = getattr(metrics, name)
@@ -47,8 +50,23 @@ def score(
     return float(metric(codes, table.factors[:, keep], kinds=kinds, seed=run.plan.seed, replicates=0, **options))
 
 
+def mig_chen(run: Run, *, without: tuple[str, ...] = ()) -> float:
+    """MIG as Chen et al. 2018 have it: by the posteriors of all rows, not by bins of their means."""
+    log_vars = run.encode(show=False).arrays["log_var"]
+    return score(run, "mig", without=without, convention="chen", log_vars=log_vars)
+
+
 mig = partial(score, name="mig")
 sap = partial(score, name="sap")
+sap_dip = partial(score, name="sap", mode="dip")
+
+
+def z_diff(run: Run) -> float:
+    """Z-diff (Kumar et al. 2018, §4) from fewer points than usual: codes that tell little make its SVMs slow."""
+    points = Z_DIFF_POINTS if len(run.data) > Z_DIFF_POINTS else len(run.data) // 50
+    return score(run, "z_diff", train=points, test=points)
+
+
 factor_score = partial(score, name="factor_score")
 
 

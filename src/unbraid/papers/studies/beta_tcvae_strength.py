@@ -1,0 +1,208 @@
+"""Chen et al. 2018, figs. 2, 3 and 4: what the weight β does to β-VAE and to β-TCVAE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from unbraid.api import Run
+from unbraid.core import Adam, MethodConfig
+from unbraid.methods import BetaTCVAE, BetaVAE, FactorVAE, InfoGAN
+from unbraid.papers import plots, tables
+from unbraid.papers.measures import runs as measures
+from unbraid.papers.settings import BatchSetting
+from unbraid.papers.study import Finished, Scale, Study, Trial
+
+GAMMA = 35.0  # FactorVAE's own paper on dSprites; Chen et al. tuned it within [1, 80]
+BOXES = ("VAE", "β-VAE, β = 4", "β-TCVAE, β = 6", "FactorVAE", "InfoGAN")  # fig. 3
+SHAPE = ("shape",)  # counts as noise in the paper
+
+
+@dataclass(frozen=True)
+class Setting(BatchSetting):
+    """What the scales differ in."""
+
+    betas: tuple[float, ...] = (4.0, 6.0)
+    critic_units: int = 1000
+
+
+SETTINGS: dict[Scale, Setting] = {
+    "smoke": Setting({"size": 32, "stride": 8}, 3, 0.1, 2e-3, 1, 32, "auto", 0.05, 3, critic_units=100),
+    "desk": Setting({"size": 32}, 600, 0.25, 3e-3, 5, 512, "broadcast", 0.05, betas=(4.0, 6.0, 12.0), critic_units=400),
+    # 50 epochs of 737,280 images at batch 2048.
+    "paper": Setting({}, 18_000, 1.0, 1e-3, 40, 2048, "mlp", betas=(2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)),
+}
+PAPER_SETTING = {
+    "data": "dSprites, 737,280 images 64×64; and synthetic 3-D faces",
+    "network": "fully connected, 1200 units (InfoGAN: convolutional), 10 latents",
+    "steps": "some 18,000 (50 epochs); FactorVAE twice as many",
+    "batch": "2048",
+    "weights": "β from 1 to about 10; FactorVAE's tuned within [1, 80]",
+    "optimiser": "Adam, 1e-3",
+    "seeds": "40 for fig. 4",
+    "factors scored": "scale, rotation, x, y (shape counts as noise)",
+}
+COLUMNS = {
+    "mig-chen": ("MIG (Chen's)", 3),
+    "mig": ("MIG (bins of means)", 3),
+    "tc": ("TC, nats", 2),
+    "elbo": ("ELBO, nats", 1),
+    "nll": ("−log p(x given z), nats", 1),
+    "kl": ("KL, nats", 1),
+    "active": ("active latents", 1),
+}
+
+
+def compared(s: Setting) -> dict[str, tuple[MethodConfig, int]]:
+    """Every row of the table with its steps."""
+    part, steps = s.part_of_values, s.steps
+    found: dict[str, tuple[MethodConfig, int]] = {"VAE": (BetaVAE(beta=part, **s.options), steps)}
+    for beta in s.betas:
+        found[f"β-VAE, β = {beta:g}"] = BetaVAE(beta=beta * part, **s.options), steps
+        found[f"β-TCVAE, β = {beta:g}"] = BetaTCVAE(alpha=part, beta=beta * part, gamma=part, **s.options), steps
+    critic = Adam(lr=s.lr / 2, beta1=0.5, beta2=0.9)
+    factor_vae = FactorVAE(beta=part, gamma=GAMMA * part, critic_units=s.critic_units, critic_adam=critic, **s.options)
+    found["FactorVAE"] = factor_vae, 2 * steps
+    gan = InfoGAN(width=s.width, batch_size=min(64, s.batch_size), noise_steps=2 * steps)
+    found["InfoGAN"] = gan, 4 * steps
+    return found
+
+
+def trials(scale: Scale) -> list[Trial]:
+    """Every row from every seed; all rows of one seed before the next, so that a part is a comparison too."""
+    s = SETTINGS[scale]
+    return [
+        Trial(label, "sprites", (config,), (steps,), seed, s.arguments)
+        for seed in range(s.seeds)
+        for label, (config, steps) in compared(s).items()
+    ]
+
+
+def is_vae(run: Run) -> bool:
+    """Whether the run has an ELBO: a GAN has none, and its TC would be that of another model."""
+    return not isinstance(run.config(1), InfoGAN)
+
+
+def of_vae(run: Run, measure: str) -> float:
+    """A figure that only VAEs have; NaN for others."""
+    return float(getattr(measures, measure)(run)) if is_vae(run) else float("nan")
+
+
+def elbo(run: Run) -> float:
+    """The ELBO that β = 1 maximises: each pixel counts as those of the paper's image that it stands for."""
+    if not is_vae(run):
+        return float("nan")
+    part = 1.0 if run.data.shape[-1] == 64 else (run.data.shape[-1] / 64) ** 2
+    return -measures.negative_log_likelihood(run) / part - measures.divergence(run)
+
+
+def series(finished: Sequence[Finished], name: str) -> dict[str, dict[float, list[float]]]:
+    """A figure of both methods by β; the VAE is both at β = 1."""
+    found: dict[str, dict[float, list[float]]] = {"β-TCVAE": {}, "β-VAE": {}}
+    for group, runs in tables.groups(finished).items():
+        method, _, beta = group.partition(", β = ")
+        values = [run.figures[name] for run in runs]
+        for row in found if group == "VAE" else (method,) if beta else ():
+            found[row][float(beta or 1)] = values
+    return found
+
+
+def means(found: Mapping[float, Sequence[float]]) -> list[float]:
+    """The mean at every β, in order."""
+    return [float(np.mean(found[beta])) for beta in sorted(found)]
+
+
+def correlation(finished: Sequence[Finished], method: str, *, above: float = 0.0) -> float:
+    """Pearson's correlation over β between the mean TC and the mean MIG (fig. 4)."""
+    tc, mig = (
+        means({beta: values for beta, values in series(finished, name)[method].items() if beta > above})
+        for name in ("tc", "mig-chen")
+    )
+    return float(np.corrcoef(tc, mig)[0, 1]) if len(tc) > 2 else float("nan")
+
+
+def factorial(path: Path, finished: Sequence[Finished]) -> None:
+    """Fig. 4: mean MIG against mean TC, a larger circle for a larger β."""
+    with plots.plain_style():
+        figure = Figure(figsize=(4.6, 3.2))
+        panel = figure.subplots()
+        tc, mig = series(finished, "tc"), series(finished, "mig-chen")
+        for method, colour in zip(tc, plots.COLOURS, strict=True):
+            label = f"{method}, ρ = {correlation(finished, method):.2f}"
+            sizes = [20 + 14 * beta for beta in sorted(tc[method])]
+            panel.scatter(means(tc[method]), means(mig[method]), s=sizes, alpha=0.6, color=colour, label=label)
+        panel.set(xscale="log", xlabel="TC, nats (mean over seeds)", ylabel="MIG (Chen's, mean over seeds)")
+        panel.grid(alpha=0.25)
+        panel.legend(frameon=False, fontsize=8)
+        figure.tight_layout()
+        plots.save_figure(figure, path)
+
+
+def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
+    """The study as Markdown, with three pictures beside it."""
+    s = SETTINGS[scale]
+    order = list(compared(s))
+    finished = sorted(finished, key=lambda one: order.index(one.trial.group))
+    panels = [(COLUMNS[name][0], series(finished, name)) for name in ("mig-chen", "elbo", "tc")]
+    plots.lines(folder / f"{stem}.png", panels, "β")
+    plots.dots(folder / f"{stem}-methods.png", [one for one in finished if one.trial.group in BOXES],
+               {name: COLUMNS[name] for name in ("mig-chen", "tc", "nll")})  # fmt: skip
+    factorial(folder / f"{stem}-factorial.png", finished)
+    betas = ", ".join(f"{beta:g}" for beta in s.betas)
+    rho = [f"{method}: {correlation(finished, method):.2f}" for method in ("β-TCVAE", "β-VAE")]
+    ours = {
+        "data": s.data_described,
+        "network": f"{s.network_described} (InfoGAN: its own)",
+        "steps": f"{s.steps:,}; FactorVAE twice, InfoGAN four times as many",
+        "batch": f"{s.batch_described}; InfoGAN 64",
+        "weights": f"β = 1, {betas}; FactorVAE γ = {GAMMA:g}; {s.weights_described}",
+        "optimiser": s.optimiser_described,
+        "seeds": str(s.seeds),
+        "factors scored": "scale, orientation, x, y",
+    }
+    return tables.document(
+        f"β-TCVAE: the strength of the penalty ({scale} scale)",
+        "Chen et al. 2018. Fig. 2: as β grows, β-TCVAE keeps the better ELBO and the higher MIG, while a large β hurts "
+        "β-VAE. Fig. 3: the median MIG is highest for β-TCVAE, above β-VAE and VAE; FactorVAE (fully connected) and "
+        "InfoGAN are below β-VAE on dSprites. Fig. 4: over β, mean TC and mean MIG are strongly negatively correlated "
+        "for β-TCVAE, less for β-VAE.",
+        tables.setting(ours, PAPER_SETTING),
+        tables.section(
+            "Results",
+            "Means over seeds with 95 % Student intervals. MIG by Chen's convention (posteriors of all rows; the "
+            "paper's) and by Locatello's bins of means, over four factors. TC is KL[q(z) ‖ ∏ q(zⱼ)], with q the "
+            "mixture of the posteriors of 50,000 rows. ELBO, −log p(x given z) and KL are means over the last tenth "
+            "of training; in the ELBO each pixel counts as those of the paper's image that it stands for, as the "
+            "weights do.",
+        ),
+        tables.summary(finished, COLUMNS),
+        "Fig. 2, and TC beside it:",
+        f"![MIG, ELBO and TC by β]({stem}.png)",
+        "Fig. 3:",
+        f"![each run's scores]({stem}-methods.png)",
+        f"Fig. 4; Pearson's correlation of mean TC and mean MIG over β: {', '.join(rho)}.",
+        f"![MIG against TC]({stem}-factorial.png)",
+        tables.every_run(finished, COLUMNS),
+    )
+
+
+STUDY = Study(
+    name="beta-tcvae/strength",
+    title="figs. 2–4: ELBO, MIG and TC of β-VAE and β-TCVAE over β; InfoGAN and FactorVAE beside them",
+    trials=trials,
+    measures={
+        "mig-chen": partial(measures.mig_chen, without=SHAPE),
+        "mig": partial(measures.mig, without=SHAPE),
+        "tc": partial(of_vae, measure="total_correlation"),
+        "elbo": elbo,
+        "nll": partial(of_vae, measure="negative_log_likelihood"),
+        "kl": partial(of_vae, measure="divergence"),
+        "active": partial(of_vae, measure="active_latents"),
+    },
+    page=page,
+)

@@ -1,0 +1,90 @@
+"""Studies of the β-TCVAE and DIP-VAE papers: what their own functions make of figures that are known."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from unbraid.methods import VAE, BetaTCVAE, BetaVAE
+from unbraid.papers import STUDIES
+from unbraid.papers.settings import part_of_values
+from unbraid.papers.studies import beta_tcvae_correlated, beta_tcvae_strength, dip_vae_faces, dip_vae_shapes
+from unbraid.papers.study import Finished, Trial
+
+
+def finished(group: str, seed: int = 0, **figures: float) -> Finished:
+    names = {name.replace("_", "-"): value for name, value in figures.items()}
+    return Finished(Trial(group, "sprites", (VAE(),), (1,), seed), Path("nowhere"), names, 1.0)
+
+
+def test_the_correlation_of_fig_4_is_of_means_over_seeds_and_vae_belongs_to_both() -> None:
+    """β-TCVAE at β = 1, 4, 6: TC 3, 2, 1 and MIG 0.1, 0.2, 0.3 on a falling line; β-VAE's rises at the end."""
+    runs = [finished("VAE", tc=3.0, mig_chen=0.1), finished("InfoGAN", tc=float("nan"), mig_chen=0.9)]
+    for seed, noise in enumerate((-0.05, 0.05)):
+        runs += [
+            finished("β-TCVAE, β = 4", seed, tc=2.0 + noise, mig_chen=0.2 - noise),
+            finished("β-TCVAE, β = 6", seed, tc=1.0, mig_chen=0.3 + noise),
+            finished("β-VAE, β = 4", seed, tc=2.0, mig_chen=0.2),
+            finished("β-VAE, β = 6", seed, tc=1.0, mig_chen=0.1),
+        ]
+    assert beta_tcvae_strength.correlation(runs, "β-TCVAE") == pytest.approx(-1.0)
+    assert beta_tcvae_strength.correlation(runs, "β-VAE") == pytest.approx(0.0, abs=1e-9)
+
+
+def test_medians_and_pairs_of_two_methods() -> None:
+    scores = {"β-VAE": (0.1, 0.2, 0.3), "β-TCVAE": (0.25, 0.4, 0.5)}
+    runs = [finished(f"C, {method}", i, mig_chen=v) for method, found in scores.items() for i, v in enumerate(found)]
+    line = beta_tcvae_correlated.medians(runs).splitlines()[-1]
+    assert "0.200 [0.150, 0.250]" in line
+    assert "0.400 [0.325, 0.450]" in line
+    assert "0.89" in line, "eight of nine pairs"
+
+
+@pytest.mark.parametrize(
+    ("name", "weights"),
+    [("beta-tcvae/strength", {"β-TCVAE, β = 6": 6.0}), ("beta-tcvae/correlated", {"A, β-TCVAE": 4.0})],
+)
+def test_weights_are_scaled_with_the_values_and_batches_are_large(name: str, weights: dict[str, float]) -> None:
+    found = {trial.group: trial.stages[0] for trial in STUDIES[name].trials("desk")}
+    for group, beta in weights.items():
+        config = found[group]
+        assert isinstance(config, BetaTCVAE)
+        assert (config.alpha, config.beta, config.gamma) == (0.25, beta * 0.25, 0.25)
+        assert config.batch_size >= 512
+        assert config.cautions() == []
+
+
+def test_every_weight_of_dip_vae_is_a_quarter_at_half_the_side() -> None:
+    for name, module in (("dip-vae/shapes", dip_vae_shapes), ("dip-vae/faces", dip_vae_faces)):
+        desk, paper = ({t.group: t.stages[0] for t in STUDIES[name].trials(scale)} for scale in ("desk", "paper"))
+        assert part_of_values(module.SETTINGS["desk"].size) == 0.25
+        for group, config in desk.items():
+            for weight in ("beta", "off_diagonal", "diagonal", "third_moments"):
+                if hasattr(config, weight):
+                    assert getattr(config, weight) == pytest.approx(0.25 * getattr(paper[group], weight))
+        assert isinstance(desk["VAE"], BetaVAE)
+    assert {trial.held_out for trial in STUDIES["dip-vae/shapes"].trials("desk")} == {0.1}
+
+
+def test_what_is_held_out_is_part_of_a_trials_folder() -> None:
+    one, other = (Trial("VAE", "sprites", (VAE(),), (1,), 0, held_out=part) for part in (0.0, 0.1))
+    assert one.folder != other.folder
+
+
+def test_an_attribute_is_read_off_held_out_rows_by_what_the_others_say() -> None:
+    """The codes of training rows part at 3; of the four held-out rows one lies on the wrong side."""
+    parts: dict[str, Any] = {
+        "training": SimpleNamespace(
+            codes=np.array([[1.0], [2.0], [4.0], [5.0]]), factors=np.array([[0], [0], [1], [1]])
+        ),
+        "held-out": SimpleNamespace(
+            codes=np.array([[0.0], [2.5], [3.5], [6.0]]), factors=np.array([[0], [1], [1], [1]])
+        ),
+    }
+    run: Any = SimpleNamespace(
+        encode=lambda show: SimpleNamespace(of=parts.__getitem__), data=SimpleNamespace(factor_names=("Male",))
+    )
+    assert dip_vae_faces.accuracy(run, "Male") == 0.75
+    assert np.isnan(dip_vae_faces.accuracy(run, "Bangs"))
