@@ -16,7 +16,7 @@ def test_images_come_back_in_their_shape(network: str, shape: tuple[int, ...]) -
     assert decoder(6, shape, network=network, width=0.1)(codes).shape == x.shape  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("network", ["mlp", "conv1d"])
+@pytest.mark.parametrize("network", ["mlp", "mlp-pca", "conv1d"])
 @pytest.mark.parametrize("values", [8, 9, 31, 100, 257])
 def test_signals_come_back_in_their_length(network: str, values: int) -> None:
     x = torch.rand(2, values)

@@ -11,6 +11,7 @@ from torch import Tensor
 from unbraid.core import DataSpec, Method
 from unbraid.methods.options import ObservedNetworks, check_likelihood, network_options
 from unbraid.nets.broadcast import start_at_colour
+from unbraid.nets.linear_start import WithInput, start_as_pca
 from unbraid.nets.resolution import Resolution
 from unbraid.nets.stacks import Encoder, decoder
 from unbraid.ops import likelihood
@@ -59,9 +60,11 @@ class AutoencodingModel(Method, ABC):
         return self.encoder(self.resolution.down(x))  # type: ignore[no-any-return]
 
     def prepare(self, x: Iterator[Tensor]) -> None:
-        """Start from the data's mean colour, where the decoder paints places one by one."""
+        """Start from the data's mean colour, where the decoder paints places one by one, or from their PCA."""
         if self.config.network == "broadcast":
             start_at_colour(self.decoder, next(x).mean((0, 2, 3)))
+        if isinstance(self.encoder.trunk[0], WithInput):
+            start_as_pca(self.encoder.head, self.decoder, x, getattr(self.config, "beta", 1.0))
 
     def reconstruction(self, z: Tensor, x: Tensor) -> Tensor:
         """−log p(x | z), summed over values and averaged over the batch."""

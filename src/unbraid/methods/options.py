@@ -34,7 +34,8 @@ class StackOptions(NetworkOptions, ABC):
 
     network: NetworkName = option(
         "auto",
-        "conv (for images), conv-bn, conv-celeba, conv-mnist, mlp, conv1d (signals); broadcast (decodes places), "
+        "conv (for images), conv-bn, conv-celeba, conv-mnist, mlp, mlp-pca (wide vectors: begins as PCA), conv1d "
+        "(signals); broadcast (decodes places), "
         "additive, additive-2 (decode codes one by one, or two by two, and add)",
     )
 

@@ -17,12 +17,13 @@ from unbraid.ops.likelihood import Likelihood
 
 # Bytes this near to black or white count as binary: halved binary images have grey edges.
 NEAR, BINARY_SHARE, ROWS = 32, 0.95, 500
+WIDE = 256  # values of a vector from which on it is taken for features of another model
 POISSON = 1.2  # variance by mean up to which counts are taken for Poisson's, whose ratio is 1
 
 
 @dataclass(frozen=True)
 class Traits:
-    """What choices look at: shapes of observations, whether images are black and white, whether vectors are counts.
+    """What choices look at: shapes of observations, whether images are black and white, vectors counts or signals.
 
     Example:
         >>> Traits((13,)).likelihood
@@ -36,6 +37,7 @@ class Traits:
     shape: tuple[int, ...]
     binary: bool = False
     dispersion: float | None = None  # of counts: their variance by their mean, in the middle of all columns
+    signal: bool = False  # whether vectors are signals of several channels
 
     @classmethod
     def of(cls, data: FactorData) -> Traits:
@@ -44,7 +46,7 @@ class Traits:
             mean, variance = data.observations.mean(axis=0), data.observations.var(axis=0)
             return cls(data.shape, dispersion=float(np.median(variance[mean > 0] / mean[mean > 0])))
         if not data.is_image:
-            return cls(data.shape)
+            return cls(data.shape, signal=data.preprocessing.signal is not None)
         rows = np.linspace(0, len(data) - 1, min(len(data), ROWS)).astype(np.int64)
         values = data.observations[rows]
         extreme = (values < NEAR) | (values >= 256 - NEAR)
@@ -54,6 +56,16 @@ class Traits:
     def is_image(self) -> bool:
         """Whether observations are images."""
         return len(self.shape) == 3
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether observations are vectors of so many measurements that they are likely features of another model.
+
+        Example:
+            >>> Traits((768,)).is_wide, Traits((64,)).is_wide, Traits((768,), signal=True).is_wide
+            (True, False, False)
+        """
+        return len(self.shape) == 1 and self.shape[0] >= WIDE and self.dispersion is None and not self.signal
 
     @property
     def likelihood(self) -> Likelihood:

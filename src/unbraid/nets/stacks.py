@@ -14,9 +14,20 @@ from unbraid.nets import signals
 from unbraid.nets.additive import GROUP_SIZES, Additive
 from unbraid.nets.broadcast import CHANNELS, broadcast_decoder
 from unbraid.nets.counts import CountLayers
+from unbraid.nets.linear_start import PlusRest, WithInput
 
 NetworkName = Literal[
-    "auto", "conv", "conv-bn", "conv-celeba", "conv-mnist", "broadcast", "additive", "additive-2", "mlp", "conv1d"
+    "auto",
+    "conv",
+    "conv-bn",
+    "conv-celeba",
+    "conv-mnist",
+    "broadcast",
+    "additive",
+    "additive-2",
+    "mlp",
+    "mlp-pca",
+    "conv1d",
 ]
 
 
@@ -80,6 +91,10 @@ class Encoder(nn.Module):
         if chosen == "mlp":
             features = scaled(IMAGE_UNITS if len(shape) == 3 else VECTOR_UNITS, width)
             self.trunk = nn.Sequential(nn.Flatten(), *mlp(prod(shape), features, features, activation=nn.ReLU))
+        elif chosen == "mlp-pca":
+            units = scaled(VECTOR_UNITS, width)
+            features = units + shape[0]
+            self.trunk = nn.Sequential(WithInput(nn.Sequential(*mlp(shape[0], units, units, activation=nn.ReLU))))
         elif chosen == "conv1d":
             features = scaled(signals.HIDDEN, width)
             inputs, length = signal or (1, shape[0])
@@ -134,6 +149,11 @@ def decoder(
         layers = mlp(inputs, units, units, units, activation=nn.Tanh)
         last = [nn.Unflatten(1, shape)] if counts is None else [counts.output()]
         return nn.Sequential(*layers, nn.Linear(units, prod(shape)), *last)
+    if chosen == "mlp-pca":
+        units = scaled(VECTOR_UNITS, width)
+        rest = nn.Sequential(nn.Tanh(), *mlp(units, units, activation=nn.Tanh), nn.Linear(units, shape[0]))
+        made = nn.Sequential(nn.Linear(inputs, units + shape[0]), PlusRest(units, rest))
+        return made if counts is None else made.append(counts.output())
     if chosen == "conv1d":
         hidden = scaled(signals.HIDDEN, width)
         outputs, length = signal or (1, shape[0])
@@ -209,6 +229,10 @@ def choose(network: NetworkName, shape: tuple[int, ...], signal: tuple[int, int]
                 f"network 'conv1d' needs signals of at least {signals.SHORTEST} values; "
                 f"these observations have shape {shape}: use --network auto."
             )
+        return network
+    if network == "mlp-pca":
+        if len(shape) != 1:
+            raise InputError(f"network 'mlp-pca' is for vectors; these are images {shape}: use --network auto.")
         return network
     if network != "mlp" and not is_large_image:
         raise InputError(
