@@ -24,6 +24,7 @@ MODULES = (
     "ms_vae_sizes",
     "ms_vae_faces",
     "ms_vae_gan",
+    "ms_vae_gan_found",
     "ms_vae_ablations",
     "search_udr",
     "beyond_pairs",

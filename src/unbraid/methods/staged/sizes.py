@@ -56,7 +56,7 @@ def latents(stages: Sequence[MethodConfig]) -> int:
         >>> latents([BetaTCVAE(latents=10), BetaTCVAE(latents=5)])
         15
     """
-    return sum(int(getattr(stage, name, 0)) for stage in stages for name in ("latents", "residual_latents"))
+    return sum(int(getattr(stage, name, 0)) for stage in stages for name in ("latents", "residual_latents", "codes"))
 
 
 def with_latents_of(config: GaussianConfig, stages: Sequence[MethodConfig], data: DataSpec) -> Match:

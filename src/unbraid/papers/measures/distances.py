@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -21,6 +21,8 @@ from unbraid.training.batches import as_stored
 from unbraid.util.seeds import mix
 
 Made = Literal["last", "first", "random"]
+Name = Literal["fid", "kid"]
+NAMES: tuple[Name, ...] = get_args(Name)
 Images = Callable[[Run], int]  # of a run: how many images it is judged by; none: it is not measured
 
 
@@ -45,7 +47,7 @@ def features_of(folder: Path, made: Made, images: int) -> NDArray[np.float32]:
     return inception.features(chains.network()[0], found, "", False)
 
 
-def distance(run: Run, *, name: Literal["fid", "kid"], made: Made, images: Images) -> float:
+def distance(run: Run, *, name: Name, made: Made, images: Images) -> float:
     """FID or KID between images of the data and what the run makes of the same ones."""
     count = images(run)
     if not count or (made == "first" and not chains.has_second_stage(run)):
@@ -60,7 +62,12 @@ def distance(run: Run, *, name: Literal["fid", "kid"], made: Made, images: Image
 def distances(last: Images, first: Images, random: Images) -> chains.Measures:
     """FID and KID of the final output, of stage 1's, and with random z, each over its own number of images."""
     found: chains.Measures = {}
-    for made, prefix, images in (("last", "", last), ("first", "first-", first), ("random", "random-", random)):
-        for name in ("fid", "kid"):
+    ways: tuple[tuple[Made, str, Images], ...] = (
+        ("last", "", last),
+        ("first", "first-", first),
+        ("random", "random-", random),
+    )
+    for made, prefix, images in ways:
+        for name in NAMES:
             found[f"{prefix}{name}"] = partial(distance, name=name, made=made, images=images)
     return found

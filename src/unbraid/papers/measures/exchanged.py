@@ -20,6 +20,7 @@ from unbraid.api import Run
 from unbraid.evaluation.table import replaces_codes
 from unbraid.papers.measures import chains
 from unbraid.runs.chain import Chain, flat, means
+from unbraid.runs.codes import choose_rows
 from unbraid.util.seeds import stream
 
 ROWS = 4_000
@@ -34,11 +35,16 @@ def found_in(run: Run, images: Tensor) -> Tensor:
     return flat(means(Chain([run.stage(1)]).encode(images)[0]))
 
 
+def places(run: Run) -> NDArray[np.int64]:
+    """Which rows of the code table are looked at: from all over it, for it is in the order of the factors."""
+    return choose_rows(len(run.encode(show=False).rows), ROWS, 0)
+
+
 @lru_cache(maxsize=1)
 def code_sets(folder: Path) -> Mapping[str, Array]:
     """Codes of x, of x̂ and, where z is added to stage 1's codes, of x̂ with the z or the y of other images."""
     run = Run.open(folder)
-    rows = run.encode(show=False).rows[:ROWS]
+    rows = run.encode(show=False).rows[places(run)]
     order = torch.from_numpy(stream(run.plan.seed, "exchanged").permutation(len(rows)))
     adds = chains.adds_to_stage_1(run)
     found: dict[str, list[Array]] = {}
@@ -64,10 +70,9 @@ def code_sets(folder: Path) -> Mapping[str, Array]:
 def mig_of_made(run: Run) -> float:
     """MIG of the codes that the encoder finds in x̂, as the authors' code has it."""
     table = run.encode(show=False)
-    sets = code_sets(run.folder)
-    count = len(sets["made"])
     kinds = tuple(factor.kind for factor in run.data.factor_info)
-    return float(metrics.mig(sets["made"], table.factors[:count], kinds=kinds, seed=run.plan.seed, replicates=0))
+    made, factors = code_sets(run.folder)["made"], table.factors[places(run)]
+    return float(metrics.mig(made, factors, kinds=kinds, seed=run.plan.seed, replicates=0))
 
 
 def exchanged(run: Run, name: str) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from unbraid.api import Run
-from unbraid.core import Adam, DataSpec
+from unbraid.core import Adam, DataSpec, MethodConfig
 from unbraid.data import load
 from unbraid.methods import MSVAE, BetaTCVAE, BetaVAE, JacobianSupervision
 from unbraid.methods.staged.ms_vae import DETAILS
@@ -61,7 +61,7 @@ STUDENT = JacobianSupervision(latents=5, batch_norm=True, batch_size=32)
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting(
         "sprites",
-        {"size": 32, "stride": 8},
+        {"size": 32, "stride": 16},
         (1.0, 4.0),
         0.25,
         BetaTCVAE(width=0.1, batch_size=16),
@@ -127,7 +127,7 @@ def trials(scale: Scale) -> list[Trial]:
     for seed in range(s.seeds):
         for beta in sorted(s.betas, key=lambda b: b != MIDDLE):
             first = first_stage(s, beta)
-            rows = [(OURS, (first, s.second), s.steps)]
+            rows: list[tuple[str, tuple[MethodConfig, ...], tuple[int, ...]]] = [(OURS, (first, s.second), s.steps)]
             rows.append((LARGER, (beta_tcvae_l((first, s.second), spec(scale)).config,), s.steps[:1]))
             if beta == MIDDLE:
                 both = (first, s.second)

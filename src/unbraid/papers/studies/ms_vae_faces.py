@@ -45,7 +45,7 @@ class Setting:
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting(
         "sprites",
-        {"size": 32, "stride": 8},
+        {"size": 32, "stride": 16},
         0.25,
         BetaTCVAE(width=0.1, batch_size=16),
         MSVAE.fast(latents=5, width=0.1, z_prior="normal", beta=0.25),
