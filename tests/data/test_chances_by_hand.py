@@ -91,12 +91,12 @@ def test_on_a_whole_grid_partners_are_drawn_factor_by_factor() -> None:
         assert 1 <= sum(a != b for a, b in zip(values, moved, strict=True)) <= 2
     drawn = Partners(Pairs(kind="steps", rate=0.8), data).draw(rows, np.random.default_rng(2))
     random = np.random.default_rng(2)
-    moved = np.zeros((len(rows), 3), dtype=int)
+    stepped = np.zeros((len(rows), 3), dtype=int)
     for k, size in enumerate(SIZES):
-        for i, u in enumerate(random.random((len(rows), 1))[:, 0]):
-            steps = np.exp(-0.8 * np.abs(np.arange(size) - data.factors[i, k]))
-            moved[i, k] = min(size - 1, int((u > np.cumsum(steps / steps.sum())).sum()))
-    assert [where[tuple(values)] for values in moved.tolist()] == drawn.tolist()
+        for row, u in enumerate(random.random((len(rows), 1))[:, 0]):
+            steps = np.exp(-0.8 * np.abs(np.arange(size) - data.factors[row, k]))
+            stepped[row, k] = min(size - 1, int((u > np.cumsum(steps / steps.sum())).sum()))
+    assert [where[tuple(values)] for values in stepped.tolist()] == drawn.tolist()
 
 
 def test_partners_of_a_group_go_round_it() -> None:

@@ -16,12 +16,11 @@ from sklearn.svm import LinearSVC
 from unbraid import metrics as m
 from unbraid.metrics.attribute_classification import hinge_bias
 
-from .conftest import Array
-from .hand import KINDS, NAMES, REPLICATES, SEED, SIZES, Rows, around, drawn, gap, groups, mixed, split
+from .hand import KINDS, NAMES, REPLICATES, SEED, SIZES, Array, Rows, around, drawn, gap, groups, mixed, split
 
 ABOUT: dict[str, Any] = {"kinds": KINDS, "sizes": SIZES, "names": NAMES}
-HOW = {"seed": SEED, "replicates": REPLICATES}
-SOME = {"train": 60, "test": 30}
+HOW: dict[str, Any] = {"seed": SEED, "replicates": REPLICATES}
+SOME: dict[str, Any] = {"train": 60, "test": 30}
 
 
 def by_name(values: Any, names: tuple[str, ...] = NAMES) -> dict[str, float]:
@@ -204,7 +203,7 @@ def test_linear_probes_name_the_likeliest_value() -> None:
     truth = np.stack([label[held] for label in labels], axis=1)
     guess = np.stack([decisions_of(codes[:, [1, 0]], label, fit, held).argmax(1) for label in labels], axis=1)
     right, known = (guess == truth) * (truth >= 0.0), (truth >= 0) * 1.0
-    about = {"kinds": KINDS[:3], "sizes": SIZES[:3], "names": NAMES[:3]}
+    about: dict[str, Any] = {"kinds": KINDS[:3], "sizes": SIZES[:3], "names": NAMES[:3]}
     score = m.downstream(codes, factors, **about, **HOW, **SOME, probe="linear", latents=[1, 0])
     each = right.sum(0) / known.sum(0)
     assert score.details["per_factor"] == pytest.approx(by_name(each, NAMES[:3]))
@@ -274,7 +273,7 @@ def test_leakage() -> None:
         each.append(1 - loss.mean() / alone.mean())
         nats.append(alone.mean() - loss.mean())
         again.append([1 - loss[r].mean() / alone[r].mean() for r in drawn(len(loss))])
-    about = {"kinds": KINDS[:3], "sizes": SIZES[:3], "names": NAMES[:3]}
+    about: dict[str, Any] = {"kinds": KINDS[:3], "sizes": SIZES[:3], "names": NAMES[:3]}
     score = m.leakage(codes, factors, **about, **HOW, **SOME, latents=["z4", 1])
     assert score.value == pytest.approx(np.mean(each), abs=1e-9)
     assert score.details["per_factor"] == pytest.approx(by_name(each, NAMES[:3]), abs=1e-9)
@@ -286,7 +285,7 @@ def test_leakage() -> None:
 
 def test_explicitness_of_infomec() -> None:
     codes, factors = mixed(300)
-    about = {"kinds": KINDS[:3], "sizes": SIZES[:3], "names": NAMES[:3]}
+    about: dict[str, Any] = {"kinds": KINDS[:3], "sizes": SIZES[:3], "names": NAMES[:3]}
     fit, held = split(300, 200, 100)
     each, again = [], []
     for label in groups(factors[:, :3], KINDS[:3]):
