@@ -242,6 +242,28 @@ def test_attribute_vectors() -> None:
     assert score.details["seed"] == SEED
 
 
+def test_attribute_vectors_are_as_long_as_puts_the_means_two_apart() -> None:
+    """The hinge loss has a margin of 1, so that its bias depends on it: searched finely here, on skewed codes."""
+    draws = np.random.default_rng(1)
+    truth = (draws.random(120) < 0.3).astype(float)
+    codes = (2 * truth + 1.5 * draws.exponential(size=120))[:, None]
+    fit, held = split(120, 60, 60)
+    x, y = codes[:, 0], truth
+    w = 2 / (x[fit][y[fit] == 1].mean() - x[fit][y[fit] == 0].mean())
+    sign = np.where(y[fit] == 1, 1.0, -1.0)
+    ends = np.array([1 - x[i] * w if y[i] == 1 else -1 - x[i] * w for i in fit])
+    loss = np.array([np.maximum(0, 1 - sign * (x[fit] * w + b)).sum() for b in ends])
+    best = ends[loss < loss.min() + 1e-9]  # one bend, or the two ends of a flat stretch
+    right = (x[held] * w + (best.min() + best.max()) / 2 > 0) == (y[held] == 1)
+    score = m.attribute_classification(codes, truth, train=60, test=60, seed=SEED, replicates=0)
+    assert score.value == pytest.approx(right.mean())
+    half = w / 2
+    ends = np.array([1 - x[i] * half if y[i] == 1 else -1 - x[i] * half for i in fit])
+    loss = np.array([np.maximum(0, 1 - sign * (x[fit] * half + b)).sum() for b in ends])
+    other = (x[held] * half + ends[loss.argmin()] > 0) == (y[held] == 1)
+    assert other.mean() != right.mean()
+
+
 def losses_of(x: Array, label: Rows, fit: Rows, held: Rows, balanced: bool, penalty: float) -> tuple[Array, Array]:
     """−log p of the true labels of test rows, by a multinomial regression, and by the shares of the labels alone."""
     fit, held = fit[label[fit] >= 0], held[label[held] >= 0]

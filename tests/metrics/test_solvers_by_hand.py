@@ -236,6 +236,10 @@ def test_neighbours_of_every_row() -> None:
     standard = (x - x.mean()) / x.std()
     column = NeighbourColumn(x, np.zeros(40))
     assert column.information(label, 3) == pytest.approx(information(standard, label, 3))
+    for many in (9, 25):  # a class with fewer rows takes all of them
+        expected = max(0.0, information(standard, label, many))
+        assert column.information(label, many) == pytest.approx(expected)
+    assert column.information(draws.permutation(label), 3) >= 0
     alone = np.append(label[:-1], 7)  # a value that occurs once has no neighbour, and is left out
     rest = np.append(label[:-2], [-1, 7])
     assert column.information(alone, 3) == pytest.approx(information(standard[:-1], label[:-1], 3))
