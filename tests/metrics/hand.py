@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .conftest import Array
-
-Rows = NDArray[np.int64]
+Array = NDArray[Any]
+Rows = NDArray[Any]
 KINDS = ("ordinal", "categorical", "cyclic", "continuous")
 SIZES = (2.0, 3.0, 5.0, 0.0)
 NAMES = ("coin", "shape", "turn", "weight")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +14,9 @@ from sklearn.linear_model import Lasso
 from unbraid import metrics as m
 from unbraid.errors import InputError
 
-from .conftest import Array
-from .hand import REPLICATES, SEED, around, drawn
+from .hand import REPLICATES, SEED, Array, around, drawn
 
-HOW = {"seed": SEED, "replicates": REPLICATES}
+HOW: dict[str, Any] = {"seed": SEED, "replicates": REPLICATES}
 
 
 def two_sets() -> tuple[Array, Array]:
@@ -74,7 +74,7 @@ def test_the_kernel_distance() -> None:
     a, b = two_sets()
 
     def kernel(x: Array, y: Array) -> float:
-        return (x @ y / 3 + 1) ** 3
+        return float((x @ y / 3 + 1) ** 3)
 
     within = [np.array([np.mean([kernel(x, y) for j, y in enumerate(s) if j != i]) for i, x in enumerate(s)])
               for s in (a, b)]  # fmt: skip
@@ -104,8 +104,11 @@ def test_kernels_are_summed_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_errors_and_distances() -> None:
     a, b = two_sets()
     a = a[:20]
-    for metric, each in ((m.l1, np.abs(a - b).mean(1)), (m.l2, ((a - b) ** 2).mean(1)), (m.lpips, np.abs(a[:, 0]))):
-        score = metric(np.abs(a[:, 0]), **HOW) if metric is m.lpips else metric(a, b, **HOW)
+    for score, each in (
+        (m.l1(a, b, **HOW), np.abs(a - b).mean(1)),
+        (m.l2(a, b, **HOW), ((a - b) ** 2).mean(1)),
+        (m.lpips(np.abs(a[:, 0]), **HOW), np.abs(a[:, 0])),
+    ):
         assert score.value == pytest.approx(each.mean())
         several = np.array([each[r].mean() for r in drawn(20)])
         assert score.interval == pytest.approx(around(each.mean(), several, 0.0))

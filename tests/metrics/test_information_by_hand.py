@@ -4,17 +4,32 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from unbraid import metrics as m
 
-from .conftest import Array
-from .hand import KINDS, NAMES, REPLICATES, SEED, SIZES, around, bins_of, drawn, gap, levels, mixed, pointwise, surprise
+from .hand import (
+    KINDS,
+    NAMES,
+    REPLICATES,
+    SEED,
+    SIZES,
+    Array,
+    around,
+    bins_of,
+    drawn,
+    gap,
+    levels,
+    mixed,
+    pointwise,
+    surprise,
+)
 
-ABOUT = {"kinds": KINDS, "sizes": SIZES, "names": NAMES}
-HOW = {"seed": SEED, "replicates": REPLICATES}
+ABOUT: dict[str, Any] = {"kinds": KINDS, "sizes": SIZES, "names": NAMES}
+HOW: dict[str, Any] = {"seed": SEED, "replicates": REPLICATES}
 
 
 def tables(codes: Array, factors: Array, bins: int) -> tuple[Array, Array, Array, Array]:
@@ -34,7 +49,7 @@ def check(score: m.Score, value: float, again: list[float]) -> None:
     assert score.interval == pytest.approx(around(value, np.array(again), 0, 1), abs=1e-9)
 
 
-def by_name(values: Array) -> dict[str, float]:
+def by_name(values: Any) -> dict[str, float]:
     return dict(zip(NAMES, np.asarray(values).tolist(), strict=True))
 
 

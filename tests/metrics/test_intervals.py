@@ -48,13 +48,13 @@ def test_an_explicitness_interval_matches_a_bootstrap_of_the_area() -> None:
     draws = np.random.default_rng(0)
     positive = draws.random(400) < 0.3
     decision = np.round(positive + draws.normal(size=400), 1)  # with ties
-    area, again = areas(decision[:, None], positive[:, None], 0, 500)
+    area, again = areas(decision[:, None], positive[:, None], 0, 200)
     assert area[0] == pytest.approx(roc_auc_score(positive, decision), abs=1e-12)
     plain = []
-    for _ in range(500):
+    for _ in range(200):
         rows = draws.integers(400, size=400)
         plain.append(roc_auc_score(positive[rows], decision[rows]))
-    assert again.std() == pytest.approx(np.std(plain), rel=0.15)
+    assert again.std() == pytest.approx(np.std(plain), rel=0.2)
 
 
 def test_a_fid_interval_matches_a_bootstrap() -> None:

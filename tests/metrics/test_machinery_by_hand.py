@@ -173,7 +173,7 @@ def test_how_far_chance_reaches() -> None:
 
 
 def test_scores_become_plain() -> None:
-    details = {1: np.float32(0.5), "a": np.arange(2), "b": (np.nan, math.inf, 1), "c": {"d": [True, None, "word"]}}
+    details: Any = {1: np.float32(0.5), "a": np.arange(2), "b": (np.nan, math.inf, 1), "c": {"d": [True, None, "word"]}}
     about = m.Display("Title", "what", "lower", (0.0, None))
     entry = Score(math.inf, (0.0, math.nan), details, about).to_json()
     assert entry == {

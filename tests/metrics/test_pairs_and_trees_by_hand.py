@@ -18,12 +18,11 @@ from unbraid.errors import InputError
 from unbraid.metrics import as_table
 from unbraid.metrics._shared.strata import Strata, fixed_factor_batches
 
-from .conftest import Array
-from .hand import KINDS, NAMES, REPLICATES, SEED, SIZES, Rows, around, drawn, groups, mixed, split
+from .hand import KINDS, NAMES, REPLICATES, SEED, SIZES, Array, Rows, around, drawn, groups, mixed, split
 
 ABOUT: dict[str, Any] = {"kinds": KINDS[:3], "sizes": SIZES[:3], "names": NAMES[:3]}
-HOW = {"seed": SEED, "replicates": REPLICATES}
-DRAWN = {"train": 80, "test": 50, "batch": 6}
+HOW: dict[str, Any] = {"seed": SEED, "replicates": REPLICATES}
+DRAWN: dict[str, Any] = {"train": 80, "test": 50, "batch": 6}
 
 
 def table(n: int = 150) -> tuple[Array, Array]:
@@ -235,17 +234,17 @@ def test_explicitness_of_dci_es() -> None:
     shape[np.isnan(factors[:, 1])] = np.nan
     curves, each, again = [], [], []
     for target in (factors[:, :1], shape, np.stack([np.cos(turn), np.sin(turn)], 1), factors[:, 3:]):
-        known = ~np.isnan(target).any(axis=1)
+        known = ~np.isnan(target.sum(axis=1))
         rows, test = fit[known[fit]], held[known[held]]
         target = target - target[rows].mean(0)
         scale = (target[test] ** 2).sum(1).mean()
-        errors = []
+        of_capacity = []
         for count in (4, 8, 16, 32, 64, 128, 256):
             features = np.column_stack([waves[:, :count], np.ones(120)])
             ridge = 1e-3 * len(rows) * np.diag([1.0] * count + [0.0])
             weights = np.linalg.inv(features[rows].T @ features[rows] + ridge) @ features[rows].T @ target[rows]
-            errors.append(((target[test] - features[test] @ weights) ** 2).sum(1) / scale)
-        errors = np.array(errors)  # [capacity, row]
+            of_capacity.append(((target[test] - features[test] @ weights) ** 2).sum(1) / scale)
+        errors = np.array(of_capacity)  # [capacity, row]
 
         def explicit(loss: Array) -> float:
             lowest = [min(1.0, *loss[: i + 1]) for i in range(7)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,9 @@ from unbraid import metrics as m
 from unbraid.metrics._shared import aggregate, mixture
 from unbraid.metrics._shared.aggregate import Alike, Marginal, factor_information, footprints, grid_of
 
-from .conftest import Array
-from .hand import REPLICATES, SEED, Rows, around, drawn, surprise
+from .hand import REPLICATES, SEED, Array, Rows, around, drawn, surprise
 
-HOW = {"seed": SEED, "replicates": REPLICATES}
+HOW: dict[str, Any] = {"seed": SEED, "replicates": REPLICATES}
 LOG_2PI = np.log(2 * np.pi)
 
 
@@ -76,7 +76,7 @@ def test_the_mig_of_posteriors() -> None:
 
 def test_rows_of_information_one_by_one_and_taken_together(monkeypatch: pytest.MonkeyPatch) -> None:
     mean, log_var = posteriors(60)
-    mean, log_var = np.round(mean, 1), np.round(log_var)  # so that many rows are alike
+    mean, log_var = np.rint(10 * mean) / 10, np.rint(log_var)  # so that many rows are alike
     factors = labelled(60)
     labels = [(np.where(np.isnan(c), -1, c).astype(int), k) for c, k in zip(factors.T, (2, 3), strict=True)]
     matrix, rows = factor_information(mean, log_var, labels)

@@ -16,12 +16,11 @@ from sklearn.svm import LinearSVC
 from unbraid import metrics as m
 from unbraid.metrics.attribute_classification import hinge_bias
 
-from .conftest import Array
-from .hand import KINDS, NAMES, REPLICATES, SEED, SIZES, Rows, around, drawn, gap, groups, mixed, split
+from .hand import KINDS, NAMES, REPLICATES, SEED, SIZES, Array, Rows, around, drawn, gap, groups, mixed, split
 
 ABOUT: dict[str, Any] = {"kinds": KINDS, "sizes": SIZES, "names": NAMES}
-HOW = {"seed": SEED, "replicates": REPLICATES}
-SOME = {"train": 60, "test": 30}
+HOW: dict[str, Any] = {"seed": SEED, "replicates": REPLICATES}
+SOME: dict[str, Any] = {"train": 60, "test": 30}
 
 
 def by_name(values: Any, names: tuple[str, ...] = NAMES) -> dict[str, float]:
@@ -204,7 +203,7 @@ def test_linear_probes_name_the_likeliest_value() -> None:
     truth = np.stack([label[held] for label in labels], axis=1)
     guess = np.stack([decisions_of(codes[:, [1, 0]], label, fit, held).argmax(1) for label in labels], axis=1)
     right, known = (guess == truth) * (truth >= 0.0), (truth >= 0) * 1.0
-    about = {"kinds": KINDS[:3], "sizes": SIZES[:3], "names": NAMES[:3]}
+    about: dict[str, Any] = {"kinds": KINDS[:3], "sizes": SIZES[:3], "names": NAMES[:3]}
     score = m.downstream(codes, factors, **about, **HOW, **SOME, probe="linear", latents=[1, 0])
     each = right.sum(0) / known.sum(0)
     assert score.details["per_factor"] == pytest.approx(by_name(each, NAMES[:3]))
@@ -243,6 +242,28 @@ def test_attribute_vectors() -> None:
     assert score.details["seed"] == SEED
 
 
+def test_attribute_vectors_are_as_long_as_puts_the_means_two_apart() -> None:
+    """The hinge loss has a margin of 1, so that its bias depends on it: searched finely here, on skewed codes."""
+    draws = np.random.default_rng(1)
+    truth = (draws.random(120) < 0.3).astype(float)
+    codes = (2 * truth + 1.5 * draws.exponential(size=120))[:, None]
+    fit, held = split(120, 60, 60)
+    x, y = codes[:, 0], truth
+    w = 2 / (x[fit][y[fit] == 1].mean() - x[fit][y[fit] == 0].mean())
+    sign = np.where(y[fit] == 1, 1.0, -1.0)
+    ends = np.array([1 - x[i] * w if y[i] == 1 else -1 - x[i] * w for i in fit])
+    loss = np.array([np.maximum(0, 1 - sign * (x[fit] * w + b)).sum() for b in ends])
+    best = ends[loss < loss.min() + 1e-9]  # one bend, or the two ends of a flat stretch
+    right = (x[held] * w + (best.min() + best.max()) / 2 > 0) == (y[held] == 1)
+    score = m.attribute_classification(codes, truth, train=60, test=60, seed=SEED, replicates=0)
+    assert score.value == pytest.approx(right.mean())
+    half = w / 2
+    ends = np.array([1 - x[i] * half if y[i] == 1 else -1 - x[i] * half for i in fit])
+    loss = np.array([np.maximum(0, 1 - sign * (x[fit] * half + b)).sum() for b in ends])
+    other = (x[held] * half + ends[loss.argmin()] > 0) == (y[held] == 1)
+    assert other.mean() != right.mean()
+
+
 def losses_of(x: Array, label: Rows, fit: Rows, held: Rows, balanced: bool, penalty: float) -> tuple[Array, Array]:
     """−log p of the true labels of test rows, by a multinomial regression, and by the shares of the labels alone."""
     fit, held = fit[label[fit] >= 0], held[label[held] >= 0]
@@ -274,7 +295,7 @@ def test_leakage() -> None:
         each.append(1 - loss.mean() / alone.mean())
         nats.append(alone.mean() - loss.mean())
         again.append([1 - loss[r].mean() / alone[r].mean() for r in drawn(len(loss))])
-    about = {"kinds": KINDS[:3], "sizes": SIZES[:3], "names": NAMES[:3]}
+    about: dict[str, Any] = {"kinds": KINDS[:3], "sizes": SIZES[:3], "names": NAMES[:3]}
     score = m.leakage(codes, factors, **about, **HOW, **SOME, latents=["z4", 1])
     assert score.value == pytest.approx(np.mean(each), abs=1e-9)
     assert score.details["per_factor"] == pytest.approx(by_name(each, NAMES[:3]), abs=1e-9)
@@ -286,7 +307,7 @@ def test_leakage() -> None:
 
 def test_explicitness_of_infomec() -> None:
     codes, factors = mixed(300)
-    about = {"kinds": KINDS[:3], "sizes": SIZES[:3], "names": NAMES[:3]}
+    about: dict[str, Any] = {"kinds": KINDS[:3], "sizes": SIZES[:3], "names": NAMES[:3]}
     fit, held = split(300, 200, 100)
     each, again = [], []
     for label in groups(factors[:, :3], KINDS[:3]):

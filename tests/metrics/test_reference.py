@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, mutual_info_score, roc_auc_score
-from sklearn.svm import LinearSVC
 
 from unbraid import metrics as m
 from unbraid.metrics import as_table
@@ -61,7 +58,7 @@ def test_chens_mig_agrees_with_sampling() -> None:
 
     mutual = np.zeros((2, 2))
     for j in range(2):
-        rows = np.repeat(np.arange(200), 400)
+        rows = np.repeat(np.arange(200), 80)
         z = means[rows, j] + np.exp(0.5 * log_vars[rows, j]) * draws.normal(size=len(rows))
         entropy = -log_mixture(z, np.arange(200), j).mean()
         for k in range(2):
@@ -69,7 +66,7 @@ def test_chens_mig_agrees_with_sampling() -> None:
                 same = np.flatnonzero(factors[:, k] == value)
                 mutual[j, k] += log_mixture(z[np.isin(rows, same)], same, j).mean() * len(same) / 200
             mutual[j, k] += entropy
-    assert score.details["information"] == pytest.approx(mutual, abs=0.01)
+    assert score.details["information"] == pytest.approx(mutual, abs=0.02)
 
 
 def test_chens_mig_integrates_to_1e_6() -> None:
@@ -126,22 +123,6 @@ def test_irs_by_loops() -> None:
     assert m.irs(codes, factors).value == pytest.approx(np.average(robust.max(axis=1), weights=reach), abs=1e-9)
 
 
-def test_sap_with_one_liblinear_svm_a_cell() -> None:
-    codes, factors = random_table(10_000)
-    table = as_table(codes, factors)
-    fit, held = table.split(10_000, 5_000, 0)
-    scores = np.zeros((codes.shape[1], factors.shape[1]))
-    for j in range(codes.shape[1]):
-        for k in range(factors.shape[1]):
-            svm = LinearSVC(C=0.01, class_weight="balanced", random_state=0)
-            svm.fit(codes[fit, j : j + 1], factors[fit, k])
-            scores[j, k] = svm.score(codes[held, j : j + 1], factors[held, k])
-    score = m.sap(table)
-    assert score.details["scores"] == pytest.approx(scores, abs=0.01)
-    ranked = np.sort(scores, axis=0)
-    assert score.value == pytest.approx((ranked[-1] - ranked[-2]).mean(), abs=0.01)
-
-
 def test_thresholds_are_the_best_there_are() -> None:
     """Every assignment of six stretches to three classes with at most two thresholds, tried out."""
     draws = np.random.default_rng(0)
@@ -158,26 +139,13 @@ def test_thresholds_are_the_best_there_are() -> None:
 
 def test_a_binary_threshold_is_the_best_of_all_cuts() -> None:
     draws = np.random.default_rng(0)
-    truth = (draws.random(300) < 0.3).astype(float)
-    codes = (truth + draws.normal(size=300))[:, None]
+    truth = (draws.random(80) < 0.3).astype(float)
+    codes = (truth + draws.normal(size=80))[:, None]
     score = m.sap(codes, truth, mode="threshold", train=2, test=10_000)
     _, held = as_table(codes, truth).split(2, 10_000, 0)
     z, y = codes[held, 0], truth[held]
     cuts = [np.where(z <= cut, low, 1 - low) for cut in z for low in (0, 1)]
     assert score.value == pytest.approx(max(balanced_accuracy_score(y, guess) for guess in cuts), abs=1e-9)
-
-
-def test_beta_score_and_z_diff_with_scikit_learn() -> None:
-    codes, factors = random_table(10_000, noise=0.4)
-    table = as_table(codes[:, :5] + 0.8 * codes[:, 5:], factors)
-    x, y = difference_vectors(table, 10_000, 64, 0, "pairs, train")
-    x_test, y_test = difference_vectors(table, 5_000, 64, 0, "pairs, test")
-    logistic = LogisticRegression(max_iter=1000).fit(x, y).score(x_test, y_test)
-    assert m.beta_score(table).value == pytest.approx(logistic, abs=0.01)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        svm = LinearSVC(C=0.01, loss="hinge", random_state=5, max_iter=20_000, tol=1e-5).fit(x, y).score(x_test, y_test)
-    assert m.z_diff(table).value == pytest.approx(svm, abs=0.01)
 
 
 def test_difference_vectors_come_from_pairs_that_share_the_factor() -> None:
@@ -204,19 +172,13 @@ def test_explicitness_with_one_regression_a_value() -> None:
     assert m.explicitness(table, convention="auc").value == pytest.approx(np.mean(areas), abs=1e-4)
 
 
-@pytest.mark.parametrize("mode", ["lightgbm", "forest"])
-def test_dci_with_one_model_a_factor(mode: str) -> None:
-    codes, factors = random_table(10_000 if mode == "lightgbm" else 3_000)
+def test_dci_with_one_lightgbm_a_factor() -> None:
+    lightgbm = pytest.importorskip("lightgbm")
+    codes, factors = random_table(3_000)
     table = as_table(codes, factors)
     fit, held = table.split(10_000, 5_000, 0)
-    if mode == "lightgbm":
-        lightgbm = pytest.importorskip("lightgbm")
-        options = {"n_estimators": 20, "learning_rate": 0.3, "max_depth": 3, "num_leaves": 8, "max_bin": 63}
-        make = lambda: lightgbm.LGBMClassifier(**options, importance_type="gain", n_jobs=1, verbose=-1)  # noqa: E731
-    else:
-        from sklearn.ensemble import RandomForestClassifier
-
-        make = lambda: RandomForestClassifier(50, max_depth=8, random_state=0)  # noqa: E731
+    options = {"n_estimators": 20, "learning_rate": 0.3, "max_depth": 3, "num_leaves": 8, "max_bin": 63}
+    make = lambda: lightgbm.LGBMClassifier(**options, importance_type="gain", n_jobs=1, verbose=-1)  # noqa: E731
     importance, accuracy = [], []
     for k in range(factors.shape[1]):
         model = make().fit(codes[fit], factors[fit, k])
@@ -228,16 +190,16 @@ def test_dci_with_one_model_a_factor(mode: str) -> None:
         p = row / row.sum()
         entropy = -sum(q * np.log(q) / np.log(len(p)) for q in p if q > 0)
         value += row.sum() / matrix.sum() * (1 - entropy)
-    score = m.dci(table, mode=mode)
-    assert score.details["mode"] == mode
-    assert score.value == pytest.approx(value, abs=0.01)
-    assert score.details["informativeness"] == pytest.approx(np.mean(accuracy), abs=0.01)
+    score = m.dci(table, mode="lightgbm")
+    assert score.details["mode"] == "lightgbm"
+    assert score.value == pytest.approx(value, abs=1e-6)
+    assert score.details["informativeness"] == pytest.approx(np.mean(accuracy), abs=1e-6)
 
 
 def test_dci_boosting_is_scikit_learns() -> None:
     from sklearn.ensemble import GradientBoostingClassifier
 
-    codes, factors = random_table(600)
+    codes, factors = random_table(150)
     table = as_table(codes[:, :3], factors[:, :2])
     fit, _ = table.split(10_000, 5_000, 0)
     score = m.dci(table, mode="boosting")

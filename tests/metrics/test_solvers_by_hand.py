@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,8 +17,8 @@ from unbraid.metrics._shared.bootstrap import interval, mean_interval, resampled
 from unbraid.metrics._shared.neighbours import NeighbourColumn
 from unbraid.metrics._shared.ranking import areas
 
-from .conftest import Array, random_table
-from .hand import Rows, around, drawn
+from .conftest import random_table
+from .hand import Array, Rows, around, drawn
 
 
 @pytest.mark.parametrize("products", [1 << 22, 50], ids=["at once", "in blocks"])
@@ -80,7 +81,8 @@ def test_the_network_is_trained_like_torchs(epochs: int, monkeypatch: pytest.Mon
     monkeypatch.setattr(mlp, "_BATCH", 8)
     draws = np.random.default_rng(0)
     n, hidden, seed = 30, 5, 2
-    x, test = draws.normal(size=(n, 3)).astype(np.float32), draws.normal(size=(3000, 3)).astype(np.float32)
+    x: Any = draws.normal(size=(n, 3)).astype(np.float32)
+    test: Any = draws.normal(size=(3000, 3)).astype(np.float32)
     labels = [draws.integers(2, size=n), 2 * draws.integers(3, size=n) + 1]
     labels[1][::4] = -1
     labels[0][1] = -1
@@ -234,6 +236,10 @@ def test_neighbours_of_every_row() -> None:
     standard = (x - x.mean()) / x.std()
     column = NeighbourColumn(x, np.zeros(40))
     assert column.information(label, 3) == pytest.approx(information(standard, label, 3))
+    for many in (9, 25):  # a class with fewer rows takes all of them
+        expected = max(0.0, information(standard, label, many))
+        assert column.information(label, many) == pytest.approx(expected)
+    assert column.information(draws.permutation(label), 3) >= 0
     alone = np.append(label[:-1], 7)  # a value that occurs once has no neighbour, and is left out
     rest = np.append(label[:-2], [-1, 7])
     assert column.information(alone, 3) == pytest.approx(information(standard[:-1], label[:-1], 3))

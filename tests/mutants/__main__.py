@@ -89,6 +89,7 @@ TESTS = {
     ),
     "measures": ("tests/evaluation", "tests/nets/test_inception.py"),
     "data": (
+        "tests/data/test_chances_by_hand.py",
         "tests/data/test_pairs.py",
         "tests/data/test_train_under.py",
         "tests/data/test_reweight.py",
