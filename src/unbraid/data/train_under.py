@@ -46,9 +46,9 @@ def ties(text: str, names: Sequence[str], data: str = "") -> tuple[Tie, ...]:
 
     Args:
         text: `a~b`, `a~b:0.1`, `a~b:D` and several of these with commas between; or a preset: `1-pair` ties the first
-            factor to the second, `2-pairs` also the third to the fourth, `3-pairs` the fifth to the sixth, and `1-to-all` the
-            first to every other. `1-pair/2` and the like are the published pairs of a data set, with their own σ
-            unless it is given (`unbraid.data.published_ties`).
+            factor to the second, `2-pairs` also the third to the fourth, `3-pairs` the fifth to the sixth, and
+            `1-to-all` the first to every other. `1-pair/2` and the like are the published pairs of a data set, with
+            their own σ unless it is given (`unbraid.data.published_ties`).
         names: of the factors that vary, in their order.
         data: name of the data set.
 
