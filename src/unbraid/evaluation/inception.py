@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -166,4 +166,12 @@ def features(
     return np.concatenate(parts)
 
 
-MEASURE = Measure(("fid", "kid"), compute, refusal, needs_file=lambda options: options.inception is None)
+def is_current(score: Mapping[str, Any], options: MeasureOptions) -> bool:
+    """Where a precision is asked for, a score of features in another does not count."""
+    used = (score.get("details") or {}).get("precision", "float32")
+    return options.feature_precision in ("auto", used)
+
+
+MEASURE = Measure(
+    ("fid", "kid"), compute, refusal, needs_file=lambda options: options.inception is None, is_current=is_current
+)
