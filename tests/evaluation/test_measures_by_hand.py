@@ -197,7 +197,7 @@ def test_features_of_each_precision_are_kept_apart(tmp_path: Path, monkeypatch: 
     rows = np.arange(4)
     for precision, expected in (("float32", 3 + 3 * 2.0**-10), ("bfloat16", 3.0)):
         for _ in range(2):  # made, then read
-            found = inception.cached_features(network, "net", run, rows, precision, False)
+            found = inception.cached_features(network, "net", run, rows, False, precision)
             assert found.dtype == np.float32
             assert found == pytest.approx(expected, abs=1e-6)
     assert len(list((tmp_path / "features").iterdir())) == 2

@@ -116,7 +116,7 @@ def factor_scores(association: Array, alpha: float, pool: str) -> Array:
         return np.asarray(alpha * best[0] + (1 - alpha) * best[1])
     weight = association.sum(axis=-2)
     total = (association * both).sum(axis=-2)
-    return np.divide(total, weight, out=np.zeros_like(weight), where=weight > 1e-12)
+    return np.asarray(np.divide(total, weight, out=np.zeros_like(weight), where=weight > 1e-12))
 
 
 def _moments(codes: Array, pairs: NDArray[np.int64]) -> Array:
