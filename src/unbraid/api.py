@@ -21,7 +21,7 @@ from unbraid.data.own.signals import shaped_signals
 from unbraid.errors import DataMissing, InputError
 from unbraid.evaluation import classes, pictures
 from unbraid.evaluation.evaluate import evaluate
-from unbraid.evaluation.measure import MeasureOptions
+from unbraid.evaluation.measure import FEATURE_PRECISION, MeasureOptions
 from unbraid.evaluation.scores_file import kept_scores
 from unbraid.evaluation.verdict import write_verdict
 from unbraid.explore import sharing
@@ -180,10 +180,12 @@ class Run(RunDirectory):
         lpips: Path | None = None,
         images: int = 1000,
         rows: int = 10_000,
+        feature_precision: str = FEATURE_PRECISION,
     ) -> dict[str, Any]:
         """Scores by name, kept in metrics.json; see `unbraid.evaluation.evaluate`."""
         names = [names] if isinstance(names, str) else names
-        return evaluate(self, names, MeasureOptions(inception, lpips, images, rows, show))
+        options = MeasureOptions(inception, lpips, images, rows, show, feature_precision=feature_precision)
+        return evaluate(self, names, options)
 
     def __repr__(self) -> str:
         if not (self.folder / "config.json").is_file():

@@ -183,6 +183,36 @@ def test_features_of_each_stage_are_compared_with_those_of_the_data(
     assert sum(seen) == 30, "features of the data are kept"
 
 
+def test_features_of_each_precision_are_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A weight of 1 + 2⁻¹⁰ is 1 in bfloat16: what was computed in which precision shows in the features."""
+    images = np.full((4, 4, 4, 1), 255, dtype=np.uint8)
+    run: Any = SimpleNamespace(data=Observed(images), plan=SimpleNamespace(seed=0))
+    weight = torch.full((1, 3), 1 + 2.0**-10)
+
+    def network(x: Tensor) -> Tensor:
+        return torch.nn.functional.linear(x.mean((2, 3)), weight)
+
+    monkeypatch.setattr("unbraid.data.cache.folder", lambda: tmp_path)
+    (tmp_path / "features").mkdir()
+    rows = np.arange(4)
+    for precision, expected in (("float32", 3 + 3 * 2.0**-10), ("bfloat16", 3.0)):
+        for _ in range(2):  # made, then read
+            found = inception.cached_features(network, "net", run, rows, False, precision)
+            assert found.dtype == np.float32
+            assert found == pytest.approx(expected, abs=1e-6)
+    assert len(list((tmp_path / "features").iterdir())) == 2
+
+
+def test_a_score_counts_for_the_precision_that_it_was_made_in() -> None:
+    older, half = {"value": 1.0, "details": {}}, {"value": 1.0, "details": {"precision": "bfloat16"}}
+    for asked, expected in (("float32", (True, False)), ("bfloat16", (False, True)), ("auto", (True, True))):
+        options = MeasureOptions(feature_precision=asked)
+        assert tuple(inception.is_current(score, options) for score in (older, half)) == expected
+    assert inception.chosen_precision("auto") in ("float32", "bfloat16")
+    with pytest.raises(InputError, match="bfloat16"):
+        inception.chosen_precision("float16")
+
+
 def test_a_network_of_somebodys_own_is_taken_if_it_gives_features_and_else_refused() -> None:
     x, path = torch.rand(4, 3, 9, 9), Path("own.pt")
     assert inception.guarded(lambda x: x.mean((2, 3)), path)(x).shape == (4, 3)

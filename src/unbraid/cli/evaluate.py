@@ -24,6 +24,11 @@ def evaluate(words: Sequence[str]) -> None:
     parser.add_argument("--inception", type=Path, metavar="FILE", help="Inception's weights: fid, kid, identity_change")
     parser.add_argument("--lpips", type=Path, metavar="FILE", help="a perceptual network (TorchScript), for lpips")
     parser.add_argument("--images", type=int, default=1000, metavar="N", help="images for these and for lpips (1000)")
+    parser.add_argument(
+        "--feature-precision",
+        metavar="NAME",
+        help="of Inception: float32, bfloat16, or auto: bfloat16 where the processor has it",
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress")
     known = parser.parse_args(words)
     if (known.run is None) == (known.codes is None):
@@ -40,5 +45,7 @@ def evaluate(words: Sequence[str]) -> None:
         return
     run = Run.open(known.run)
     options = {"inception": known.inception, "lpips": known.lpips, "images": known.images}
+    if known.feature_precision is not None:
+        options["feature_precision"] = known.feature_precision
     print_scores(run.evaluate(known.metrics, show=not known.quiet, **options))
     print_places(run.folder, run.report())

@@ -10,6 +10,8 @@ from rich.text import Text
 from unbraid.cli.console import out
 from unbraid.cli.parsers import command_parser
 
+DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "neither": "neither end is better"}
+
 
 def metrics(words: Sequence[str]) -> None:
     """List the metrics, with their ranges, what chance and perfect codes get, and what they do not see."""
@@ -22,16 +24,21 @@ def metrics(words: Sequence[str]) -> None:
     known = published()
     entries = {MetricKey.parse(text): entry for text, entry in known["scores"].items()}
     for name, metric in METRICS.items():
-        for key in [key for key in entries if key.metric == name] or [MetricKey(name)]:
+        parts = [MetricKey(name, part) for part in metric.parts]
+        for key in [key for key in entries if key.metric == name] or parts or [MetricKey(name)]:
             shown, entry = metric.display(key.part), entries.get(key)
-            limits = " … ".join("∞" if end is None else f"{end:g}" for end in shown.range)
-            facts = [limits if any(end is not None for end in shown.range) else ""]
+            low, high = shown.range
+            facts = [
+                f"{'−∞' if low is None else f'{low:g}'} … {'∞' if high is None else f'{high:g}'}".replace("-", "−")
+            ]
             facts.append({"higher": "higher is better", "lower": "lower is better", "neither": ""}[shown.better])
-            facts.append(f"chance {entry['chance']['mean']:.2f}".replace("-0.00", "0.00") if entry else "")
+            level = entry["chance"]["mean"] if entry else metric.chance
+            facts.append("" if level is None else f"chance {level:.2f}".replace("-0.00", "0.00"))
             facts.append(f"ceiling {entry['ceiling']:.2f}" if entry and entry["ceiling"] is not None else "")
             facts.append(f"unchanged by {', '.join(metric.unchanged_by)}" if metric.unchanged_by else "")
             out.print(Text(str(key), style="bold"), Text(shown.description))
-            lines = " · ".join(fact for fact in (*facts, metric.reference) if fact)
+            lines = " · ".join(fact.replace("-", "−") for fact in facts if fact)
+            lines += f" · {metric.reference}" if metric.reference else ""
             out.print(Padding(Text(lines, style="dim"), (0, 0, 0, 4)))
     sizes = ", ".join(map(str, SIZES))
     out.print(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ def compute(run: RunDirectory, names: Sequence[str], options: MeasureOptions, la
     rows = choose_rows(len(run.data), options.images, run.plan.seed)
     network, identity = load_network(find_network(options.inception))
     precision = chosen_precision(options.feature_precision)
-    real = cached_features(network, identity, run, rows, precision, options.show)
+    real = cached_features(network, identity, run, rows, options.show, precision)
     scores: dict[str, Score] = {}
     stages = outputs(run, rows, options.show, labels=labels)
     for number, stage in enumerate(stages, 1):
@@ -132,7 +132,12 @@ def guarded(network: Network, path: Path) -> Network:
 
 
 def cached_features(
-    network: Network, identity: str, run: RunDirectory, rows: NDArray[np.int64], precision: str, show: bool
+    network: Network,
+    identity: str,
+    run: RunDirectory,
+    rows: NDArray[np.int64],
+    show: bool,
+    precision: str = "float32",
 ) -> NDArray[np.float32]:
     """Features of the data set's own images, kept beside the data: one file for each precision."""
     told = [] if precision == "float32" else [precision]  # so that what was kept before there was a choice still counts
@@ -166,4 +171,12 @@ def features(
     return np.concatenate(parts)
 
 
-MEASURE = Measure(("fid", "kid"), compute, refusal, needs_file=lambda options: options.inception is None)
+def is_current(score: Mapping[str, Any], options: MeasureOptions) -> bool:
+    """Where a precision is asked for, a score of features in another does not count."""
+    used = (score.get("details") or {}).get("precision", "float32")
+    return options.feature_precision in ("auto", used)
+
+
+MEASURE = Measure(
+    ("fid", "kid"), compute, refusal, needs_file=lambda options: options.inception is None, is_current=is_current
+)

@@ -11,6 +11,8 @@ from unbraid.metrics import Score
 from unbraid.runs.directory import RunDirectory
 from unbraid.runs.held_out import Part
 
+FEATURE_PRECISION = "float32"
+
 
 @dataclass(frozen=True)
 class MeasureOptions:
@@ -22,7 +24,7 @@ class MeasureOptions:
     rows: int = 10_000  # observations that errors and M1 to M4 are taken of, at most
     show: bool = True  # whether to show progress
     part: Part = "all"  # of the data, that the scores are of
-    feature_precision: str = "float32"  # what the Inception network computes in: float32, bfloat16, or auto
+    feature_precision: str = FEATURE_PRECISION  # what the Inception network computes in: float32, bfloat16, or auto
 
 
 # Averages over observations say something of a few; scores of a table of codes count how often values go together.

@@ -18,7 +18,7 @@ from unbraid.metrics.score import Score
 
 
 @table_metric
-@calibration(draws=5)
+@calibration(draws=3)
 def infomec(
     table: Table,
     *,

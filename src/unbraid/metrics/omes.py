@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from unbraid.errors import InputError, unknown
-from unbraid.metrics._shared.bootstrap import REPEATS, Array, interval, resampled_means
+from unbraid.metrics._shared.bootstrap import REPEATS, Array, interval, stream
 from unbraid.metrics._shared.checks import table_metric
 from unbraid.metrics._shared.strata import one_factor_pairs
 from unbraid.metrics._shared.table import Table
@@ -14,6 +16,7 @@ from unbraid.metrics.record import CHANGES, Metric, register
 from unbraid.metrics.score import Score
 
 POOLS = ("average", "max")
+_AT_ONCE = 25  # bootstrap samples
 
 
 @table_metric
@@ -47,7 +50,7 @@ def omes(
         points: pairs for each factor.
         inactive: latents whose deviation is below this take no part.
         seed: of the pairs and of the bootstrap.
-        replicates: bootstrap samples of the pairs; 0 for no interval.
+        replicates: bootstrap samples of the rows; 0 for no interval.
 
     Returns:
         The score in [0, 1]; `details["association"]` has A [latent, factor], of `details["active_latents"]` only.
@@ -80,8 +83,8 @@ def omes(
     codes = table.codes[:, active]
     codes = codes - codes.mean(axis=0)  # correlations by moments lose digits far from 0
     codes = codes / codes.std(axis=0)
-    moved = [_moved(codes, rows, seed, replicates) for rows in pairs]
-    association = np.stack([value for value, _ in moved], axis=-1)
+    moments = [_moments(codes, rows) for rows in pairs]
+    association = np.stack([_from_moments(each.mean(axis=0)) for each in moments], axis=-1)
     each = factor_scores(association, alpha, pool)
     value = float(each.mean())
     details |= {
@@ -91,8 +94,8 @@ def omes(
     }
     if not replicates:
         return Score(value, None, details)
-    again = factor_scores(np.stack([draws for _, draws in moved], axis=-1), alpha, pool).mean(axis=-1)
-    return Score(value, interval(value, again, 0, 1), details)
+    again = np.concatenate(list(_resampled(moments, pairs, len(table), seed, replicates)))
+    return Score(value, interval(value, factor_scores(again, alpha, pool).mean(axis=-1), 0, 1), details)
 
 
 def factor_scores(association: Array, alpha: float, pool: str) -> Array:
@@ -113,24 +116,36 @@ def factor_scores(association: Array, alpha: float, pool: str) -> Array:
         return np.asarray(alpha * best[0] + (1 - alpha) * best[1])
     weight = association.sum(axis=-2)
     total = (association * both).sum(axis=-2)
-    return np.divide(total, weight, out=np.zeros_like(weight), where=weight > 1e-12)
+    return np.asarray(np.divide(total, weight, out=np.zeros_like(weight), where=weight > 1e-12))
 
 
-def _moved(codes: Array, pairs: NDArray[np.int64], seed: int, replicates: int) -> tuple[Array, Array]:
-    """1 − |corr| of each latent over the pairs [latent], and bootstrap replicates of it [replicate, latent]."""
+def _moments(codes: Array, pairs: NDArray[np.int64]) -> Array:
+    """What each pair adds to the means that correlations are made of, [pair, 5 · latent]."""
     x, y = codes[pairs[:, 0]], codes[pairs[:, 1]]
-    moments = np.concatenate([x, y, x * x, y * y, x * y], axis=1)
-    again = (
-        resampled_means(moments, seed=seed, replicates=replicates) if replicates else np.zeros((0, moments.shape[1]))
-    )
-    return _from_moments(moments.mean(axis=0)), _from_moments(again)
+    return np.concatenate([x, y, x * x, y * y, x * y], axis=1)
+
+
+def _resampled(
+    moments: list[Array], pairs: list[NDArray[np.int64]], rows: int, seed: int, replicates: int
+) -> Iterator[Array]:
+    """A [replicate, latent, factor] of bootstrap samples of the rows: a row is in many pairs, so pairs are not free."""
+    draws = stream(seed, "rows of pairs")
+    for first in range(0, replicates, _AT_ONCE):
+        count = min(_AT_ONCE, replicates - first)
+        times = draws.poisson(1.0, size=(rows, count)).astype(np.float32)
+        parts = []
+        for pair, each in zip(pairs, moments, strict=True):
+            weight = times[pair[:, 0]] * times[pair[:, 1]]
+            total = np.maximum(weight.sum(axis=0), 1.0)[:, None]
+            parts.append(_from_moments((weight.T @ each.astype(np.float32) / total).astype(np.float64)))
+        yield np.stack(parts, axis=-1)
 
 
 def _from_moments(moments: Array) -> Array:
     """1 − |corr| from the means of x, y, x², y², xy; a latent that is the same in all pairs has not moved."""
     x, y, xx, yy, xy = np.split(moments, 5, axis=-1)
     spread = np.maximum(xx - x * x, 0.0) * np.maximum(yy - y * y, 0.0)
-    correlation = np.divide(xy - x * y, np.sqrt(spread), out=np.ones_like(x), where=spread > 1e-24)
+    correlation = np.divide(xy - x * y, np.sqrt(spread), out=np.ones_like(x), where=spread > 1e-12)
     return np.asarray(1.0 - np.abs(np.clip(correlation, -1.0, 1.0)))
 
 

@@ -41,19 +41,23 @@ class Calibration:
         rows: whether the options `train` and `test` count rows of the table; else points, of which there are always
             enough.
         ceiling: whether there is one; not where chance is the best that there is.
+        unless: conventions whose chance level depends on the numbers in `lighter`, so that these stay as they are.
     """
 
     draws: int = DRAWS
     lighter: Mapping[str, int] | None = None
     rows: bool = True
     ceiling: bool = True
+    unless: tuple[str, ...] = ()
 
 
-def calibration(*, draws: int = DRAWS, rows: bool = True, ceiling: bool = True, **lighter: int) -> Callable[[F], F]:
+def calibration(
+    *, draws: int = DRAWS, rows: bool = True, ceiling: bool = True, unless: tuple[str, ...] = (), **lighter: int
+) -> Callable[[F], F]:
     """Say how a metric is calibrated, where the usual way would take too long; stands below `table_metric`."""
 
     def mark(function: F) -> F:
-        function.calibration = Calibration(draws, lighter, rows, ceiling)  # type: ignore[attr-defined]
+        function.calibration = Calibration(draws, lighter, rows, ceiling, unless)  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -81,6 +85,8 @@ def calibrated(
     drawn = [_attempt(function, random_order(table, seed, i), {**plain, **light}) for i in range(count)]
     drawn = [one for one in drawn if one]
     perfect = {name: value for name, value in plain.items() if name not in _NOT_OF_PERFECT}
+    if not how.rows:  # fewer votes or pairs for perfect codes say the same with a little more noise
+        perfect |= light
     top = _attempt(function, perfect_codes(table), perfect) if how.ceiling else {}
     said = ", ".join(f"{name} {value:,}" for name, value in light.items())
 
@@ -102,6 +108,8 @@ def _lighter(
     """Smaller numbers for a draw, where the table is large enough that the score does not read all of it."""
     defaults = getattr(function, "__kwdefaults__", None) or {}
     used = {**defaults, **options}
+    if used.get("convention") in how.unless:
+        return {}
     if how.rows and len(table) < sum(used.get(name, 0) for name in ("train", "test")):
         return {}
     return {name: most for name, most in (how.lighter or {}).items() if used.get(name, most) > most}
