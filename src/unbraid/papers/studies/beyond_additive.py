@@ -14,6 +14,7 @@ from unbraid.core import Adam
 from unbraid.data import load
 from unbraid.data.drawn.balls import held_out_corner
 from unbraid.methods import Autoencoder
+from unbraid.nets.stacks import NetworkName
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import extrapolation
 from unbraid.papers.study import Finished, Scale, Study, Trial
@@ -41,7 +42,7 @@ PAPER_SETTING = {
     "steps": "not few",
     "seeds": "10",
 }
-NETWORKS = {"additive decoder": "additive", "plain decoder": "auto"}
+NETWORKS: dict[str, NetworkName] = {"additive decoder": "additive", "plain decoder": "auto"}
 COLUMNS = {
     "seen": ("error, seen", 5),
     "corner": ("error, unseen", 5),

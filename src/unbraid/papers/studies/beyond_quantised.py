@@ -54,8 +54,8 @@ def compared(setting: Setting) -> dict[str, MethodConfig]:
         "likelihood": "bernoulli",
         "batch_size": setting.batch_size,
     }
-    weights = {"independence": INDEPENDENCE, "hessian": HESSIAN}
-    codebooks = {"quantization": COMMITMENT, "commitment": COMMITMENT}
+    weights: dict[str, Any] = {"independence": INDEPENDENCE, "hessian": HESSIAN}
+    codebooks: dict[str, Any] = {"quantization": COMMITMENT, "commitment": COMMITMENT}
     return {
         "autoencoder": Autoencoder(adam=adam, **common),
         "autoencoder, decay": Autoencoder(adam=decayed, **common),
