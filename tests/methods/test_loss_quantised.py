@@ -9,6 +9,7 @@ from torch import nn
 
 from unbraid import methods
 from unbraid.core import DataSpec
+from unbraid.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("double")
 X, LATENTS = hand.observations(4, 1, 2, 2), 3
@@ -108,6 +109,12 @@ def test_tripod(draws: Draws, rounds: bool) -> None:
         return {"total": total, "independence": independence, "hessian": hessian}
 
     hand.check_loss(method, "autoencoder", hand.batch(X), by_hand)
+
+
+def test_a_decoder_without_layers_in_a_row_has_no_hessian_penalty() -> None:
+    with pytest.raises(InputError, match="network 'additive': --hessian 0"):
+        methods.Tripod(network="additive").check(DataSpec(X.shape[1:], 10))
+    methods.Tripod(network="additive", hessian=0.0).check(DataSpec(X.shape[1:], 10))
 
 
 def test_hfs(draws: Draws) -> None:

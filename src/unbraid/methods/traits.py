@@ -9,6 +9,7 @@ import numpy as np
 
 from unbraid.core import MethodConfig
 from unbraid.data.factor_data import FactorData
+from unbraid.data.own.vectors import WIDE
 from unbraid.errors import InputError
 from unbraid.methods.options import ObservationOptions
 from unbraid.methods.staged.ms_vae import MSVAE
@@ -17,7 +18,6 @@ from unbraid.ops.likelihood import Likelihood
 
 # Bytes this near to black or white count as binary: halved binary images have grey edges.
 NEAR, BINARY_SHARE, ROWS = 32, 0.95, 500
-WIDE = 256  # values of a vector from which on it is taken for features of another model
 POISSON = 1.2  # variance by mean up to which counts are taken for Poisson's, whose ratio is 1
 
 

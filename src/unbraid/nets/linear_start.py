@@ -42,11 +42,11 @@ class PlusRest(nn.Module):
         layers: a network from them to as many values as the rest has.
 
     Example:
-        >>> PlusRest(3, nn.Linear(3, 5))(torch.zeros(2, 8)).shape
+        >>> PlusRest(3, nn.Sequential(nn.Linear(3, 5)))(torch.zeros(2, 8)).shape
         torch.Size([2, 5])
     """
 
-    def __init__(self, units: int, layers: nn.Module) -> None:
+    def __init__(self, units: int, layers: nn.Sequential) -> None:
         super().__init__()
         self.units, self.layers = units, layers
 
@@ -72,7 +72,11 @@ def start_as_pca(head: nn.Linear, decoder: nn.Sequential, x: Iterator[Tensor], b
     Reference:
         Tipping & Bishop 1999; Lucas et al. 2019.
     """
-    first, last = decoder[0], decoder[1].layers[-1]
+    first, rest = decoder[0], decoder[1]
+    assert isinstance(first, nn.Linear)
+    assert isinstance(rest, PlusRest)
+    last = rest.layers[-1]
+    assert isinstance(last, nn.Linear)
     centre, values, directions = principal(x, first.in_features)
     latents, width = first.in_features, directions.shape[1]
     left = max(width - latents, 1)

@@ -7,6 +7,8 @@ their two heights it has the three quarters that form an L, and what a model mak
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -69,7 +71,7 @@ def ball(size: int, heights: int, place: float, colour: tuple[float, float, floa
     return np.asarray(covered[..., None] * np.array(colour))
 
 
-def in_corner(factors: NDArray[np.generic], heights: int) -> NDArray[np.bool_]:
+def in_corner(factors: NDArray[Any], heights: int) -> NDArray[np.bool_]:
     """Which rows of a table of factors have both balls in the upper half."""
     return np.asarray((factors >= heights / 2).all(axis=1))
 

@@ -16,7 +16,7 @@ from unbraid.data.own.blocks import check_finite, row_blocks
 from unbraid.data.own.columns import factor_table
 from unbraid.data.own.image_choices import array_ends, dark_end, dark_end_note, dark_note, stretch_note, wanted_ends
 from unbraid.data.own.signals import LAYOUTS, as_signals, signal_layout
-from unbraid.data.own.vectors import as_vectors, with_logarithms
+from unbraid.data.own.vectors import WIDE, as_vectors, with_logarithms
 from unbraid.data.preprocessing import Preprocessing
 from unbraid.data.scaled import ScaledBytes
 from unbraid.errors import InputError
@@ -51,7 +51,7 @@ def from_arrays(
         layout: "nhwc" or "nchw" of images, "nct" or "ntc" of signals, where the array does not tell.
         value_range: what black and white are, for images that are neither bytes nor in [0, 1].
         standardize: bring each value of a vector to mean 0 and deviation 1, or each channel of a signal; or a mapping
-            with the `mean` and `scale`. By default signals are.
+            with the `mean` and `scale`. By default signals are, and vectors of 256 values or more.
         arguments: what `load` records to make the data set again.
         pack_as: a file of the cache for images that must be converted and are too large for memory.
         value_names: of a vector's values, for messages.
@@ -82,9 +82,10 @@ def from_arrays(
         if record is not None:
             record |= {"layout": channels} | ({} if known is None else {"standardize": known})
     elif x.ndim == 2:
-        standardize = standardize or False
+        left_open, standardize = standardize is None, standardize or False
         x, logs = with_logarithms(x, log1p, name, value_names)
         counted = standardize is not True and not logs and is_counts(x, name, kind, standardize)
+        standardize = standardize or (left_open and x.shape[1] >= WIDE and not counted)
         vectors, statistics = as_vectors(x, name, False if counted else standardize, value_names)
         if counted and record is not None:
             record["kind"] = "counts"

@@ -12,6 +12,8 @@ from unbraid.data.own.blocks import check_finite, row_blocks
 from unbraid.errors import InputError
 from unbraid.util.units import logged
 
+WIDE = 256  # values of a vector from which on it is taken for features of another model
+
 
 def as_vectors(
     x: NDArray[Any],

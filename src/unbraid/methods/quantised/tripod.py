@@ -9,8 +9,10 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from unbraid.core import Batch, DataSpec, Posterior, Terms, Update
+from unbraid.errors import InputError
 from unbraid.methods.autoencoding import AutoencodingConfig
 from unbraid.methods.quantised.fsq import RoundedModel
+from unbraid.nets.additive import GROUP_SIZES
 from unbraid.ops.curvature import normalised_hessian_penalty
 from unbraid.ops.given import Point
 from unbraid.ops.kernel_information import kernel_multi_information
@@ -50,6 +52,14 @@ class Tripod(AutoencodingConfig):
     independence: float = option(1e-4, "weight of the codes' multi-information, for each value", least=0)
     hessian: float = option(1e-2, "weight of the mixed second derivatives, for each value", least=0)
     rounded: bool = later_option(True, "whether codes are rounded; without, any number between −1 and 1")
+
+    def check(self, data: DataSpec) -> None:
+        """Refuse decoders that have no layers one after another for the penalty to look at."""
+        super().check(data)
+        if self.hessian and self.network in (*GROUP_SIZES, "mlp-pca"):
+            raise InputError(
+                f"tripod's Hessian penalty has no layers to look at with network {self.network!r}: --hessian 0."
+            )
 
     def build(self, data: DataSpec) -> TripodModel:
         """The untrained model."""

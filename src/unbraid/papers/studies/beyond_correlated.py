@@ -30,9 +30,9 @@ class Setting:
 
 
 SETTINGS: dict[Scale, Setting] = {
-    "smoke": Setting({"size": 16, "n": 200}, (None, 0.1), 3, 1, 0.1, 8),
-    "desk": Setting({"size": 32}, (None, 0.4, 0.2, 0.1), 2_000, 3, 0.5, 64),
-    "paper": Setting({"size": 64, "grid": True}, (None, 0.4, 0.2, 0.1), 300_000, 6, 1.0, 64),
+    "smoke": Setting({"size": 16, "toys": 1, "n": 200}, (None, 0.1), 3, 1, 0.1, 8),
+    "desk": Setting({"size": 32, "toys": 1}, (None, 0.4, 0.2, 0.1), 1_500, 3, 0.25, 64),
+    "paper": Setting({"size": 64, "toys": 1, "grid": True}, (None, 0.4, 0.2, 0.1), 300_000, 6, 1.0, 64),
 }
 PAPER_SETTING = {
     "data": "Shapes3D, MPI3D, dSprites, 64×64; one to three pairs of factors, or one with all",
@@ -85,7 +85,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
     side = setting.arguments["size"]
     strengths = ", ".join("independent" if one is None else f"{one:g}" for one in setting.strengths)
     ours = {
-        "data": f"scenes, {side}×{side}: sky, floor, place, distance, sun; {PAIR.replace('~', ' with ')}",
+        "data": f"scenes with one toy, {side}×{side}: sky, floor, place, distance, sun; {PAIR.replace('~', ' with ')}",
         "strengths": f"the same; σ = {strengths}",
         "network": f"broadcast decoder, width {setting.width:g}, 10 latents",
         "steps": f"{setting.steps:,}, batch {setting.batch_size}, Adam 2e-3 falling to 2 %",

@@ -29,7 +29,7 @@ class Setting:
 
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting({"size": 16, "toys": 1, "n": 200}, 3, 1, 0.1, 8, 2e-3, 1.0),
-    "desk": Setting({"size": 32, "toys": 1}, 2_000, 3, 0.5, 32, 2e-3, 1.0),
+    "desk": Setting({"size": 32, "toys": 1}, 1_500, 3, 0.25, 32, 2e-3, 1.0),
     "paper": Setting({"size": 64, "toys": 1, "grid": True}, 200_000, 5, 1.0, 128, 1e-3, 0.1),
 }
 PAPER_SETTING = {
@@ -54,8 +54,8 @@ def compared(setting: Setting) -> dict[str, MethodConfig]:
         "likelihood": "bernoulli",
         "batch_size": setting.batch_size,
     }
-    weights = {"independence": INDEPENDENCE, "hessian": HESSIAN}
-    codebooks = {"quantization": COMMITMENT, "commitment": COMMITMENT}
+    weights: dict[str, Any] = {"independence": INDEPENDENCE, "hessian": HESSIAN}
+    codebooks: dict[str, Any] = {"quantization": COMMITMENT, "commitment": COMMITMENT}
     return {
         "autoencoder": Autoencoder(adam=adam, **common),
         "autoencoder, decay": Autoencoder(adam=decayed, **common),
