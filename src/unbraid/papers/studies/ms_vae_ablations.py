@@ -42,7 +42,7 @@ class Setting(ChainSetting):
 SMALL = {"size": 32}
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting("sprites", SMALL | {"stride": 16}, 4.0, (4, 4), 1, 0.1, 0.05, 16, 1e-3, 1e-3, 0.02, 0.25),
-    "desk": Setting("cars3d", SMALL, 4.0, (1_500, 1_500), 3, 0.5, 0.25, 16, 1e-3, 1e-3, 0.02, 0.25),
+    "desk": Setting("cars3d", SMALL, 4.0, (1_200, 1_200), 3, 0.5, 0.25, 16, 1e-3, 1e-3, 0.02, 0.25),
     "paper": Setting("cars3d", {}, 4.0, (300_000, 300_000), 1, 1.0, 1.0, 32, 1e-4, 1e-4, 1.0, 1.0),
 }
 PAPER_SETTING = {

@@ -79,9 +79,9 @@ SETTINGS: dict[Scale, Setting] = {
         BetaTCVAE(width=0.5, adam=Adam(lr=1e-3, end=0.05)),
         FAST,
         dataclasses.replace(STUDENT, width=0.25),
-        (1_500, 2_000),
+        (1_200, 1_500),
         3,
-        150,
+        100,
     ),
     "paper": Setting(
         "cars3d",

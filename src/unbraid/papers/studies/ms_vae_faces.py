@@ -58,7 +58,7 @@ SETTINGS: dict[Scale, Setting] = {
         0.25,
         BetaTCVAE(width=0.5, adam=Adam(lr=1e-3, end=0.05)),
         MSVAE.fast(latents=50, width=0.5, z_prior="normal", beta=0.25),
-        (1_500, 2_000),
+        (1_200, 1_500),
         3,
     ),
     "paper": Setting("celeba", {}, 1.0, BetaTCVAE(), MSVAE(latents=100, styles="places"), (300_000, 300_000), 1),
