@@ -22,6 +22,13 @@ from unbraid.runs.chain import Chain
 CONFIG = SimpleNamespace(encoder_needs_labels=False, reconstructs=True, uses_codes=False)
 
 
+class Sure(Point):
+    """A code that measures take as it is, and of which they draw none."""
+
+    def rsample(self) -> Tensor:
+        raise AssertionError
+
+
 class Sums(nn.Module):
     """Stage 1: its one code is the sum of both values of x, and it makes that code twice."""
 
@@ -32,7 +39,7 @@ class Sums(nn.Module):
         self.somewhere = nn.Parameter(torch.zeros(1))
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Point]:
-        return {"z": Point(x.sum(1, keepdim=True))}
+        return {"z": Sure(x.sum(1, keepdim=True))}
 
     def decode(self, codes: dict[str, Tensor], y: Tensor | None = None) -> Tensor:
         return codes["z"].expand(-1, 2)
@@ -43,7 +50,7 @@ class Adds(Sums):
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Point]:
         assert y is not None
-        return {"z": Point((x - y)[:, 1:])}
+        return {"z": Sure((x - y)[:, 1:])}
 
     def decode(self, codes: dict[str, Tensor], y: Tensor | None = None) -> Tensor:
         assert y is not None
@@ -179,8 +186,16 @@ def test_features_of_each_stage_are_compared_with_those_of_the_data(
         {"stage-1/fid": 3 * (51 / 127.5) ** 2, "fid": 0.0}, abs=1e-5
     )
     assert sum(seen) == 18
+    asked: list[tuple[int, int, int]] = []
+
+    def chosen(*given: int) -> np.ndarray:
+        asked.append(given)  # type: ignore[arg-type]
+        return np.arange(6)
+
+    monkeypatch.setattr(inception, "choose_rows", chosen)
     inception.compute(run, ("fid",), MeasureOptions(images=6, show=False), True)
     assert sum(seen) == 30, "features of the data are kept"
+    assert asked == [(6, 6, 0)]
 
 
 def test_a_network_of_somebodys_own_is_taken_if_it_gives_features_and_else_refused() -> None:
