@@ -285,8 +285,8 @@ def test_a_prior_is_walked_along_with_the_likeliest_class_at_each_mark(
     found = class_priors.class_prior(run, variable, code, marks=4, steps=7)
     mean, deviation = method.means[variable][:, code].numpy(), np.exp(method.log_vars[variable][:, code].numpy() / 2)
     low, high = (mean - 3 * deviation).min(), (mean + 3 * deviation).max()
-    np.testing.assert_allclose(found.values, np.linspace(low, high, 7), rtol=1e-5)
-    np.testing.assert_allclose(found.marks, np.linspace(low, high, 6)[1:-1], rtol=1e-5)
+    np.testing.assert_allclose(found.values, np.linspace(low, high, 7), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found.marks, np.linspace(low, high, 6)[1:-1], rtol=1e-5, atol=1e-6)
 
     def densities(at: np.ndarray) -> np.ndarray:
         away = (at - mean[:, None]) / deviation[:, None]
