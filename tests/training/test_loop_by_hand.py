@@ -1,5 +1,6 @@
 """The loop against a few lines of NumPy: rates, steps, batches and players of a whole training, weight by weight."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import cos, pi
 from pathlib import Path
@@ -14,7 +15,7 @@ from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Terms, Upd
 from unbraid.data.pairs import Pairs
 from unbraid.training.batches import BatchSource, TrainingData, as_network_input, as_stored
 from unbraid.training.contract import local_fabric, small_images
-from unbraid.training.loop import Job, UpdateOptimizer, average_gradients, train
+from unbraid.training.loop import Job, UpdateOptimizer, average_gradients, learn_prior, train
 from unbraid.training.machine import Machine
 from unbraid.util.tensors import read_tensors
 
@@ -198,3 +199,32 @@ def test_processes_share_a_batch_and_each_row_keeps_its_partner() -> None:
         assert part.pair is not None
         torch.testing.assert_close(part.x, x[part.index])
         torch.testing.assert_close(part.pair, x[(part.index + 1).clamp(max=47)])
+
+
+class Remembers(TugModel):
+    """It learns a prior of a few rows, and writes down how it was asked to."""
+
+    prior_rows = 5
+
+    def fit_prior(self, x_and_y: Iterator[tuple[Tensor, Tensor]]) -> None:
+        self.rows = [(x, y, self.training, torch.is_grad_enabled()) for x, y in x_and_y]
+
+    def draw_given(self, y: Tensor) -> dict[str, Tensor]:
+        return {"z": y}
+
+
+def test_a_prior_is_learned_from_some_rows_and_their_y_as_they_are_after_training() -> None:
+    data = small_images()
+    y = np.minimum(data.observations, 100)
+    batches = BatchSource(TrainingData(data, np.empty((48, 0)), y, factors=()), seed=1, device=torch.device("cpu"))
+    method = Remembers().train()
+    learn_prior(method, batches, 1)
+    x_seen, y_seen = (torch.cat([part[i] for part in method.rows]) for i in (0, 1))
+    assert len(x_seen) == 5
+    torch.testing.assert_close(y_seen, x_seen.clamp(max=100 / 255))
+    assert {part[2:] for part in method.rows} == {(False, False)}
+    assert method.training
+    method.prior_rows = 0
+    method.rows.clear()
+    learn_prior(method, batches, 1)
+    assert method.rows == []
