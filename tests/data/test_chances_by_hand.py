@@ -165,7 +165,8 @@ def test_quotas_are_shares_with_the_largest_remainders() -> None:
     assert allocate(np.array([50, 34, 16]), 10, random).tolist() == [5, 3, 2]  # 5, 3.4, 1.6
     assert allocate(np.array([60, 33, 7]), 5, random).tolist() == [3, 1, 1]  # 3, 1.65, 0.35: no value is left out
     assert allocate(np.array([97, 1, 1, 1]), 4, random).tolist() == [1, 1, 1, 1]
-    assert sorted(allocate(np.array([10, 10, 10]), 2, random).tolist()) == [0, 1, 1]
+    assert sorted(allocate(np.array([10, 10, 10, 10]), 2, random).tolist()) == [0, 0, 1, 1]
+    assert allocate(np.array([70, 10, 10, 10]), 2, random).tolist() == [2, 0, 0, 0]  # 1.4 and 0.2 three times
 
 
 def test_rows_that_are_labelled_and_shares_of_their_values() -> None:

@@ -12,14 +12,22 @@ from torch import Tensor, nn
 from unbraid import metrics
 from unbraid.data.published.download import RemoteFile
 from unbraid.errors import InputError
-from unbraid.evaluation import downstream, inception, lpips, reconstruction
+from unbraid.evaluation import class_priors, downstream, inception, lpips, reconstruction
 from unbraid.evaluation.conditioning import conditioning_scores
 from unbraid.evaluation.measure import MeasureOptions
 from unbraid.metrics import Score
 from unbraid.ops.given import Point
+from unbraid.ops.mixture import GaussianModes
 from unbraid.runs.chain import Chain
 
 CONFIG = SimpleNamespace(encoder_needs_labels=False, reconstructs=True, uses_codes=False)
+
+
+class Sure(Point):
+    """A code that measures take as it is, and of which they draw none."""
+
+    def rsample(self) -> Tensor:
+        raise AssertionError
 
 
 class Sums(nn.Module):
@@ -32,7 +40,7 @@ class Sums(nn.Module):
         self.somewhere = nn.Parameter(torch.zeros(1))
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Point]:
-        return {"z": Point(x.sum(1, keepdim=True))}
+        return {"z": Sure(x.sum(1, keepdim=True))}
 
     def decode(self, codes: dict[str, Tensor], y: Tensor | None = None) -> Tensor:
         return codes["z"].expand(-1, 2)
@@ -43,7 +51,7 @@ class Adds(Sums):
 
     def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Point]:
         assert y is not None
-        return {"z": Point((x - y)[:, 1:])}
+        return {"z": Sure((x - y)[:, 1:])}
 
     def decode(self, codes: dict[str, Tensor], y: Tensor | None = None) -> Tensor:
         assert y is not None
@@ -179,8 +187,16 @@ def test_features_of_each_stage_are_compared_with_those_of_the_data(
         {"stage-1/fid": 3 * (51 / 127.5) ** 2, "fid": 0.0}, abs=1e-5
     )
     assert sum(seen) == 18
+    asked: list[tuple[int, int, int]] = []
+
+    def chosen(*given: int) -> np.ndarray:
+        asked.append(given)  # type: ignore[arg-type]
+        return np.arange(6)
+
+    monkeypatch.setattr(inception, "choose_rows", chosen)
     inception.compute(run, ("fid",), MeasureOptions(images=6, show=False), True)
     assert sum(seen) == 30, "features of the data are kept"
+    assert asked == [(6, 6, 0)]
 
 
 def test_features_of_each_precision_are_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,3 +279,62 @@ def test_what_encodes_reads_labels_where_it_may_and_else_none(labels: bool, monk
         with pytest.raises(StopIteration):
             module.compute(run, (name,), options, labels)
     assert asked == [labels] * 4
+
+
+class Parted:
+    """Two variables of two and three classes with two codes each, of which it makes the codes themselves."""
+
+    class_sizes, codes_per_variable = (2, 3), 2
+    means = (
+        torch.tensor([[0.0, 1.0], [4.0, -1.0]]),
+        torch.tensor([[-2.0, 0.0], [3.0, 7.0], [0.5, 2.0]]),
+    )
+    log_vars = (torch.zeros(2, 2), torch.tensor([[0.0, 1.0], [-1.0, 0.5], [0.2, 0.0]]))
+    shares = (torch.tensor([0.3, 0.7]), torch.tensor([0.2, 0.5, 0.3]))
+
+    def class_modes(self, variable: int) -> GaussianModes:
+        return GaussianModes(self.shares[variable], self.means[variable], self.log_vars[variable])
+
+    def class_codes(self, variable: int, classes: Tensor) -> Tensor:
+        chosen = [classes if k == variable else self.shares[k].argmax().expand(len(classes)) for k in (0, 1)]
+        return torch.cat([mean[c] for mean, c in zip(self.means, chosen, strict=True)], dim=1)
+
+    def decode(self, codes: dict[str, Tensor]) -> Tensor:
+        return torch.cat([codes["u"], codes["z"]], dim=1)
+
+
+@pytest.mark.parametrize(("variable", "code"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+def test_a_prior_is_walked_along_with_the_likeliest_class_at_each_mark(
+    variable: int, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = Parted()
+    monkeypatch.setattr(class_priors, "class_method", lambda run: method)
+    monkeypatch.setattr(class_priors, "typical_z", lambda run: torch.tensor([9.0]))
+    monkeypatch.setattr(class_priors, "class_names", lambda run, k: ("c", ("a", "b", "c")[: method.class_sizes[k]]))
+    run: Any = SimpleNamespace(device=torch.device("cpu"))
+    found = class_priors.class_prior(run, variable, code, marks=4, steps=7)
+    mean, deviation = method.means[variable][:, code].numpy(), np.exp(method.log_vars[variable][:, code].numpy() / 2)
+    low, high = (mean - 3 * deviation).min(), (mean + 3 * deviation).max()
+    np.testing.assert_allclose(found.values, np.linspace(low, high, 7), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found.marks, np.linspace(low, high, 6)[1:-1], rtol=1e-5, atol=1e-6)
+
+    def densities(at: np.ndarray) -> np.ndarray:
+        away = (at - mean[:, None]) / deviation[:, None]
+        normal = np.exp(-(away**2) / 2) / deviation[:, None] / np.sqrt(2 * np.pi)
+        return np.asarray(method.shares[variable].numpy()[:, None] * normal)
+
+    np.testing.assert_allclose(found.densities, densities(found.values), rtol=1e-4, atol=1e-7)
+    likeliest = densities(found.marks).argmax(0)
+    assert len(set(likeliest)) > 1
+    other = 1 - variable
+    for mark, which, made in zip(found.marks, likeliest, found.observations, strict=True):
+        own = method.means[variable][which].tolist()
+        own[code] = mark
+        u = {variable: own, other: method.means[other][method.shares[other].argmax()].tolist()}
+        np.testing.assert_allclose(made, [*u[0], *u[1], 9.0], rtol=1e-5)
+    for i in range(method.class_sizes[variable]):
+        for j in range(method.class_sizes[variable]):
+            a, b = method.means[variable][i].numpy(), method.means[variable][j].numpy()
+            v, w = (np.exp(method.log_vars[variable][k].numpy()) for k in (i, j))
+            distance = (a - b) ** 2 / (4 * (v + w)) + 0.5 * np.log((v + w) / (2 * np.sqrt(v * w)))
+            assert found.overlaps[i, j] == pytest.approx(np.exp(-distance.sum()), rel=1e-5)

@@ -313,6 +313,9 @@ def test_modularity_and_compactness_of_infomec() -> None:
     assert (still.value, still.interval, still.details["active"]) == (0.0, (0.0, 0.0), 0)
     one = m.infomec(codes[:, :1], factors, kinds=KINDS, sizes=SIZES, **HOW, train=80, test=40)["compactness"]
     assert set(one.details["per_factor"].values()) <= {0.0, 1.0}
+    for scale in (1e-3, 1e3):  # what counts is how far a latent goes beside the others
+        scaled = m.infomec(scale * codes, factors, kinds=KINDS, sizes=SIZES, replicates=0, train=80, test=40)
+        assert scaled["modularity"].details["active"] == 3
     some = m.infomec(codes, factors, kinds=KINDS, sizes=SIZES, points=50, replicates=0, train=80, test=40)
     assert some["modularity"].details["rows"] == 50
     assert some["modularity"].interval is None

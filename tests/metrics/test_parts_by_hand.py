@@ -89,6 +89,12 @@ def test_perfect_codes_are_the_factors_as_wide_as_the_codes_in_use() -> None:
     np.testing.assert_allclose(found.codes, width * expected)
     assert found.log_vars is not None
     np.testing.assert_allclose(np.exp(found.log_vars), np.median([6.4 / 64, 20 / 100]) * width**2)
+    assert (found.columns, found.information) == (
+        ("z1", "z2"),
+        None,
+    )  # what is known of the codes is not known of these
+    small = perfect_codes(as_table(0.01 * codes, factors))
+    np.testing.assert_allclose(small.codes, 0.01 * width * expected)
     still = perfect_codes(as_table(0 * codes, factors, log_vars=log_vars))
     np.testing.assert_allclose(still.codes, expected)
     np.testing.assert_allclose(np.exp(still.log_vars), 1.0)  # type: ignore[arg-type]

@@ -208,6 +208,11 @@ def test_dci_boosting_is_scikit_learns() -> None:
         assert score.details["importance"][:, k] == pytest.approx(model.feature_importances_, abs=1e-9)
 
 
+def test_of_a_flat_stretch_the_bias_is_the_middle() -> None:
+    assert hinge_bias(np.array([3.0]), np.array([-3.0])) == 0.0  # no loss from −2 to 2
+    assert hinge_bias(np.array([4.0, 9.0]), np.array([-3.0, -8.0])) == -0.5  # from −3 to 2
+
+
 def test_hinge_bias_is_the_minimum() -> None:
     draws = np.random.default_rng(0)
     for _ in range(20):

@@ -82,6 +82,7 @@ TESTS = {
         "tests/training/test_held_out_batches.py",
         "tests/training/test_loop_by_hand.py",
         "tests/training/test_logged_terms.py",
+        "tests/runs/test_chain_by_hand.py",
         "tests/training/test_weight_decay.py",
         "tests/methods/test_updates.py",
         "tests/methods/staged/test_stages.py",

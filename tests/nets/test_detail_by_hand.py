@@ -103,3 +103,17 @@ def test_the_encoder_sees_three_times_the_residual_and_keeps_log_variances_in_ra
     assert (far[:, 0] > 30).all()
     assert (far[:, 1] < -30).all()
     np.testing.assert_array_equal(far[:, 2:], [[4.0, -9.0]] * 3)
+
+
+def test_first_scales_and_codes_are_as_wide_as_they_are_meant_to_be() -> None:
+    """Maps of z of variance one, styles of about a quarter, codes of some 0.3; and nothing is added at first."""
+    torch.manual_seed(0)
+    decoder = DetailDecoder((1, 16, 16), latents=50, width=2.0)
+    for maps, hidden in ((decoder.low_styles, 32), (decoder.middle_styles, 16)):
+        assert maps.spread.weight.std().item() == pytest.approx(50**-0.5, rel=0.05)
+        assert maps.styles.weight.std().item() == pytest.approx(0.5 * hidden**-0.5, rel=0.05)
+        assert maps.spread.bias.abs().max().item() == maps.styles.bias.abs().max().item() == 0
+    y, z = torch.rand(2, 1, 16, 16), torch.randn(2, 50)
+    assert torch.equal(decoder(y, z), y)
+    encoder = DetailEncoder((1, 16, 16), latents=200)
+    assert encoder.head.weight.std().item() == pytest.approx(0.3 * 128**-0.5, rel=0.05)

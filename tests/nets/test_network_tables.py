@@ -244,3 +244,15 @@ def test_width_scales_every_layer_down_to_four_units() -> None:
     method = built(methods.BetaVAE(width=0.1), COLOUR)
     down = ["conv 3-4 4/2", "conv 4-4 4/2", "conv 4-6 4/2", "conv 6-6 4/2"]
     assert table(method.encoder) == [*each(down, "relu"), "fc 96-26", "relu", "fc 26-20"]
+
+
+def test_generators_and_critics_of_infogan_are_leaky_whatever_they_are_made_from() -> None:
+    for shape, network in (((1, 8, 8), "mlp"), ((1, 16, 16), "auto"), ((5,), "auto")):
+        method = methods.InfoGAN(width=0.1, network=network).build(DataSpec(shape, 10))
+        for part in (method.generator, method.trunk):
+            kinds = [type(layer) for layer in part.modules()]
+            assert nn.LeakyReLU in kinds
+            assert nn.Tanh not in kinds
+            assert nn.ReLU not in kinds
+        norms = any(isinstance(layer, nn.BatchNorm2d) for layer in method.generator.modules())
+        assert norms == (shape == (1, 16, 16))

@@ -1,6 +1,7 @@
 """Small operations at values that a few lines of arithmetic give, each with its reductions, constants and edges."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -9,12 +10,14 @@ import torch
 from unbraid.ops import (
     categorical,
     covariance,
+    curvature,
     density_ratio,
     gaussian,
     likelihood,
     logit_space,
     masked,
     mixture,
+    rotation,
     total_correlation,
 )
 from unbraid.ops.counts import GREATEST_LOG_RATE, split_output
@@ -279,3 +282,44 @@ def test_rates_of_counts_stay_where_they_can_be_written_down() -> None:
     close(rates, [[GREATEST_LOG_RATE, -2.0]])
     close(dispersions, [[3.0, 800.0]])
     assert torch.isfinite(rates.exp()).all()
+
+
+def test_each_output_adds_its_share_of_mixed_derivatives() -> None:
+    """Of two outputs, one of which mixes its codes wholly and one not at all, the sum is that of the first."""
+    z, one = torch.ones(1, 2), torch.ones(2)
+
+    def product(z: torch.Tensor) -> torch.Tensor:
+        return z[:, :1] * z[:, 1:]
+
+    def penalty(*parts: Callable[[torch.Tensor], torch.Tensor]) -> float:
+        torch.manual_seed(0)
+        return curvature.normalised_hessian_penalty(lambda z: [part(z) for part in parts], z, one, draws=400).item()
+
+    assert penalty(product, product) == pytest.approx(2 * penalty(product), rel=1e-5)
+    assert penalty(product, torch.square) == pytest.approx(penalty(product), abs=0.01)
+
+
+def test_the_optimal_scale_is_a_number_and_no_way_to_lower_the_loss() -> None:
+    """The slope of one row is its error over the variance of all: the variance itself has none."""
+    error = torch.tensor([[0.5, -1.0], [2.0, 0.1]], requires_grad=True)
+    likelihood.error_rows("gaussian-optimal", error)[0].backward()
+    variance = error.detach().square().mean()
+    assert error.grad is not None
+    torch.testing.assert_close(error.grad, torch.stack([error.detach()[0] / variance, torch.zeros(2)]))
+
+
+@pytest.mark.parametrize("degrees", [-40, -25, -10, 10, 25, 40])
+def test_independent_codes_that_were_turned_are_turned_back(degrees: float) -> None:
+    draws = np.random.default_rng(0)
+    apart = np.stack([draws.uniform(-1, 1, 3000), 0.6 * draws.laplace(size=3000)], axis=1)
+    angle = np.deg2rad(degrees)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    found = rotation.independent_rotation(apart @ turn.T)
+    back = found.matrix @ turn  # of the codes as they were: each alone, whatever its order and sign
+    assert np.abs(back).max(axis=1) == pytest.approx(np.ones(2), abs=0.005)
+    assert found.matrix @ found.matrix.T == pytest.approx(np.eye(2), abs=1e-9)
+    alone = rotation.marginal_entropies(np.ascontiguousarray(apart.T)).sum()
+    assert found.entropy_after == pytest.approx(alone, abs=0.02)
+    assert found.gain == pytest.approx(found.entropy_before - found.entropy_after)
+    rows = (apart @ turn.T - (apart @ turn.T).mean(0)) @ found.matrix.T
+    assert rotation.marginal_entropies(np.ascontiguousarray(rows.T)).sum() == pytest.approx(found.entropy_after)

@@ -1,5 +1,6 @@
 """The loop against a few lines of NumPy: rates, steps, batches and players of a whole training, weight by weight."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import cos, pi
 from pathlib import Path
@@ -11,9 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Terms, Update
-from unbraid.training.batches import BatchSource, TrainingData
+from unbraid.data.pairs import Pairs
+from unbraid.training.batches import BatchSource, TrainingData, as_network_input, as_stored
 from unbraid.training.contract import local_fabric, small_images
-from unbraid.training.loop import Job, UpdateOptimizer, average_gradients, train
+from unbraid.training.loop import Job, UpdateOptimizer, average_gradients, learn_prior, train
 from unbraid.training.machine import Machine
 from unbraid.util.tensors import read_tensors
 
@@ -150,3 +152,79 @@ def test_the_y_of_a_batch_is_one_of_the_draws_for_each_of_its_rows(batch_size: i
         assert torch.equal(batch.codes, torch.cat([batch.y, -batch.y], dim=1))
         seen.add(int(taken[0]))
     assert seen == {0, 48, 96}
+
+
+def test_bytes_become_numbers_from_0_to_1_and_come_back_as_the_nearest() -> None:
+    pixels = torch.arange(256, dtype=torch.uint8).reshape(1, 16, 16, 1)
+    x = as_network_input(pixels, torch.device("cpu"))
+    assert x.shape == (1, 1, 16, 16)
+    np.testing.assert_allclose(x.flatten().numpy(), np.arange(256) / 255, rtol=1e-6)
+    assert (as_stored(x) == pixels.numpy()).all()
+    between = torch.tensor([0.4, 0.6, 254.4, 254.6, -3.0, 300.0]).reshape(1, 1, 2, 3) / 255
+    assert as_stored(between).flatten().tolist() == [0, 1, 254, 255, 0, 255]
+    vectors = torch.tensor([[0.25, -7.0]])
+    assert as_stored(vectors).tolist() == as_network_input(vectors, torch.device("cpu")).tolist() == [[0.25, -7.0]]
+
+
+def test_half_of_a_batch_has_labels_and_half_has_none() -> None:
+    data = small_images()
+    labels = data.factors.copy()
+    labels[10:, :] = np.nan
+    labels[3, 0] = np.nan
+    source = TrainingData(data, labels)
+    batches = BatchSource(source, seed=1, device=torch.device("cpu"))
+    for size, known in ((8, 4), (9, 4), (40, 10)):  # ten rows have a label
+        index = batches.batch("vae", "half-labelled", size, 3).index
+        assert len(index) == size
+        assert (index[:known] < 10).all()
+        assert (index[known:] >= 10).all()
+        assert len(set(index.tolist())) == size
+    assert source.spec.labelled == 10
+    assert source.spec.size == 48
+    assert source.labelled_rows.tolist() == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+
+
+def test_processes_share_a_batch_and_each_row_keeps_its_partner() -> None:
+    data = small_images()
+    source = TrainingData(data, np.empty((len(data), 0)), factors=())
+    pairs = Pairs(kind="next")
+    whole = BatchSource(source, seed=1, device=torch.device("cpu")).batch("vae", "train", 9, 2, pairs)
+    parts = [
+        BatchSource(source, seed=1, device=torch.device("cpu"), rank=rank, world=2).batch("vae", "train", 9, 2, pairs)
+        for rank in (0, 1)
+    ]
+    assert sorted(torch.cat([part.index for part in parts]).tolist()) == sorted(whole.index.tolist())
+    x = torch.from_numpy(data.observations).permute(0, 3, 1, 2) / 255
+    for part in (whole, *parts):
+        assert part.pair is not None
+        torch.testing.assert_close(part.x, x[part.index])
+        torch.testing.assert_close(part.pair, x[(part.index + 1).clamp(max=47)])
+
+
+class Remembers(TugModel):
+    """It learns a prior of a few rows, and writes down how it was asked to."""
+
+    prior_rows = 5
+
+    def fit_prior(self, x_and_y: Iterator[tuple[Tensor, Tensor]]) -> None:
+        self.rows = [(x, y, self.training, torch.is_grad_enabled()) for x, y in x_and_y]
+
+    def draw_given(self, y: Tensor) -> dict[str, Tensor]:
+        return {"z": y}
+
+
+def test_a_prior_is_learned_from_some_rows_and_their_y_as_they_are_after_training() -> None:
+    data = small_images()
+    y = np.minimum(data.observations, 100)
+    batches = BatchSource(TrainingData(data, np.empty((48, 0)), y, factors=()), seed=1, device=torch.device("cpu"))
+    method = Remembers().train()
+    learn_prior(method, batches, 1)
+    x_seen, y_seen = (torch.cat([part[i] for part in method.rows]) for i in (0, 1))
+    assert len(x_seen) == 5
+    torch.testing.assert_close(y_seen, x_seen.clamp(max=100 / 255))
+    assert {part[2:] for part in method.rows} == {(False, False)}
+    assert method.training
+    method.prior_rows = 0
+    method.rows.clear()
+    learn_prior(method, batches, 1)
+    assert method.rows == []
