@@ -39,7 +39,7 @@ from unbraid.training.pace import measure
 DATA: dict[str, tuple[str, dict[str, Any], float, float]] = {
     "scenes 32×32": ("scenes", {"size": 32}, 60, 40),
     "sprites 32×32": ("sprites", {"size": 32}, 140, 0),
-    "cars3d": ("cars3d", {}, 80, 120),
+    "cars3d": ("cars3d", {}, 60, 80),
     "scenes 64×64": ("scenes", {}, 60, 60),
 }
 CONTESTANTS = ("fast", "paper", "pythae")

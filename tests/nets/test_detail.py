@@ -1,5 +1,6 @@
 """The detail network: sizes, its start, and the ways that z has into the picture."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -92,6 +93,23 @@ def test_the_first_loss_is_that_of_y_and_an_encoder_that_knows_nothing() -> None
     assert terms.values()["kl"] == pytest.approx(2.5)
     assert terms.total.item() == pytest.approx(nll + 5 * 2.5, rel=1e-5)
     assert model.updates()[0].optimizer.clip == values  # a gradient of length one for each value
+
+
+@pytest.mark.parametrize("x", [1.0, 0.5])
+def test_what_pictures_cut_off_is_no_error_and_is_called_back_only_where_it_should_not_be(x: float) -> None:
+    """A mean of 3 is shown as 1: right for white, and too much by a half for grey; unbounded it is off by 2 or 2.5."""
+    config = MSVAE(network="fast", likelihood="gaussian", latents=3, width=0.25)
+    found = {}
+    for bounded in (False, True):
+        model: Any = replace(config, bounded=bounded).build(DataSpec((3, 16, 16), 48))
+        model.decoder.out.bias.data[:] = 2.0
+        batch = Batch(torch.full((4, 3, 16, 16), x), torch.arange(4), torch.empty(4, 0), torch.ones(4, 3, 16, 16))
+        terms: Any = model.loss(batch, 0)
+        error = terms.values()["reconstruction"] - 0.5 * 3 * 16 * 16 * LOG_2PI
+        terms.total.backward()
+        found[bounded] = error / (3 * 16 * 16), model.decoder.out.bias.grad.sum().item() / (3 * 16 * 16)
+    assert found[False] == pytest.approx(((3 - x) ** 2 / 2, 3 - x), rel=1e-4)
+    assert found[True] == pytest.approx(((1 - x) ** 2 / 2, 1 - x), rel=1e-4, abs=1e-6)
 
 
 def test_vectors_take_the_paper_s_form_with_the_same_loss() -> None:

@@ -45,6 +45,28 @@ def mean(likelihood: Likelihood, output: Tensor) -> Tensor:
     return output.sigmoid() if bounded else output
 
 
+def cut_to_unit(image: Tensor) -> Tensor:
+    """An image whose values are cut to [0, 1], as a mean: its gradient passes as if they were not.
+
+    Where the observation lies at that end (white, black) there is no error and no gradient, however far beyond the end
+    the value is; elsewhere the value is called back. The slope of the cut itself is 0 and would leave it there.
+
+    Args:
+        image: of a decoder whose output is an image and not logits.
+
+    Returns:
+        The same within [0, 1].
+
+    Example:
+        >>> image = torch.tensor([1.5, 1.5, 0.5], requires_grad=True)
+        >>> error = torch.tensor([1.0, 0.5, 0.5]) - cut_to_unit(image)
+        >>> error.square().sum().backward()
+        >>> image.grad.tolist()
+        [0.0, 1.0, 0.0]
+    """
+    return image + (image.clamp(0, 1) - image).detach()
+
+
 def nll(likelihood: Likelihood, output: Tensor, x: Tensor, scale: float = 1.0, *, own_total: bool = False) -> Tensor:
     """−log p(x | output): **summed over the values of an observation, averaged over the batch**.
 

@@ -63,6 +63,9 @@ class MSVAE(LaterStage, ObservationOptions):
         "dense layer, not after the first convolution), norm (instance norm in the encoder), logits (of y), leaky",
     )
     normalize: bool = later_option(False, "instance norm in the fast network: z then enters by AdaIN, as in the paper")
+    bounded: bool = later_option(
+        False, "values of the fast network's image beyond [0, 1] are cut off in training as in pictures: white is white"
+    )
     z_prior: Literal["normal", "learned"] = later_option(
         "normal", "what z is drawn from: N(0, 1), or p(z given y) learned once the networks are trained"
     )
@@ -78,6 +81,7 @@ class MSVAE(LaterStage, ObservationOptions):
             batch_size=16,
             average=0.99,
             adam=adam,
+            bounded=True,
             z_prior="learned",
         )
         return replace(recipe, **changes)
@@ -162,7 +166,8 @@ class MSVAEModel(Method):
         q = self.posterior(batch.x, y)
         output = self.decoder(self.seen(y) if batch.codes is None else batch.codes, q.rsample())
         if self.is_fast:  # the output is an image, where the paper's network has logits
-            reconstruction = likelihood.error_rows(self.config.likelihood, batch.x - output, self.config.scale).mean()
+            mean = likelihood.cut_to_unit(output) if self.config.bounded else output
+            reconstruction = likelihood.error_rows(self.config.likelihood, batch.x - mean, self.config.scale).mean()
         else:
             reconstruction = likelihood.nll(self.config.likelihood, output, batch.x, self.config.scale)
         kl = q.kl()
