@@ -1,14 +1,15 @@
-"""Engines: every task once, in waves, whatever becomes of the others."""
+"""Engines: every task once, in their order, whatever becomes of the others."""
 
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from unbraid.errors import InputError
-from unbraid.search.engine import executor, run_tasks, waves
+from unbraid.search.engine import Queue, executor, run_tasks
 from unbraid.search.local import LocalExecutor
-from unbraid.search.tasks import Task
+from unbraid.search.tasks import Outcome, Task
 
 
 def note(folder: Path, shared: Any) -> int:
@@ -22,6 +23,10 @@ def refuse(folder: Path, shared: Any) -> int:
 
 def crash(folder: Path, shared: Any) -> int:
     raise RuntimeError("a tensor of the wrong shape\nand more")
+
+
+def total(folder: Path, shared: Any) -> tuple[float, bool]:
+    return float(shared.sum()), isinstance(shared, np.memmap)
 
 
 def outcomes(tasks: list[Task], workers: int) -> dict[str, Any]:
@@ -43,7 +48,20 @@ def test_a_broken_task_says_so_and_the_others_go_on(tmp_path: Path) -> None:
 def test_what_waits_for_another_comes_after_it() -> None:
     one, two = Task("one", Path("1"), note), Task("two", Path("2"), note, after="one")
     gone = Task("three", Path("3"), note, after="finished before")
-    assert waves([two, one, gone]) == [[one, gone], [two]]
+    queue = Queue([two, one, gone])
+    supply = iter(queue)
+    assert [next(supply), next(supply), next(supply)] == [one, gone, None]
+    queue.ended(Outcome("three", 3))
+    assert next(supply) is None
+    queue.ended(Outcome("one", error="it failed"))
+    assert list(supply) == [two]
+
+
+def test_processes_share_arrays_and_give_back_what_they_made(tmp_path: Path) -> None:
+    tasks = [Task(name, tmp_path / name, total, "a" if name == "c" else None) for name in "abcd"]
+    found = list(run_tasks(tasks, LocalExecutor(2), np.ones(100_000), title="tasks", show=False))
+    assert {one.name: one.value for one in found} == dict.fromkeys("abcd", (100_000.0, True))
+    assert [one.name for one in found].index("a") < [one.name for one in found].index("c")
 
 
 def test_places_have_names() -> None:

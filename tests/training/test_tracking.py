@@ -1,9 +1,11 @@
 """Trackers see what the log gets; services are called as they want to be called."""
 
+import importlib.util
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +14,7 @@ import unbraid as ub
 from unbraid.data.factor_data import FactorData
 from unbraid.errors import InputError
 from unbraid.methods import VAE
-from unbraid.training.tracking import SERVICES, check_service, tracked, tracker
+from unbraid.training.tracking import PACKAGES, SERVICES, Service, check_service, tracked, trackers
 
 SMALL = VAE(width=0.05, batch_size=8, latents=2, network="mlp")
 
@@ -42,38 +44,95 @@ def test_a_tracker_sees_every_line_of_the_log(squares: FactorData, tmp_path: Pat
 
 
 def test_nothing_is_imported_unless_asked_for() -> None:
-    assert not {"mlflow", "wandb", "tensorboard"} & set(sys.modules)
+    assert not {"mlflow", "wandb", "tensorboard", "trackio"} & set(sys.modules)
 
 
-def test_mlflow_and_wandb_get_runs_steps_and_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[Any] = []
+class Fails:
+    """A service that does not answer."""
 
-    def told(name: str) -> Any:
-        def call(*given: Any, **named: Any) -> SimpleNamespace:
-            calls.append((name, given, named))
-            return SimpleNamespace(log=told("run.log"), finish=told("run.finish"))
+    def __init__(self, *given: Any) -> None:
+        self.calls: list[str] = []
 
-        return call
+    def log(self, step: int, figures: Any) -> None:
+        self.calls.append("log")
+        raise ConnectionError("no answer")
 
-    names = ("set_experiment", "start_run", "log_params", "log_metrics", "end_run", "init")
-    for module in ("mlflow", "wandb"):
-        monkeypatch.setitem(sys.modules, module, SimpleNamespace(**{name: told(name) for name in names}))
-    folder = tmp_path / "search" / "trial"
-    for service in ("mlflow", "wandb"):
-        one = tracker(service, folder, {"beta": 4})
-        one.log(7, {"total": 0.5})
-        one.end()
-    assert [(name, named) for name, _, named in calls] == [
-        ("set_experiment", {}),
-        ("start_run", {"run_name": "trial"}),
-        ("log_params", {}),
-        ("log_metrics", {"step": 7}),
-        ("end_run", {}),
-        ("init", {"project": "unbraid", "name": "trial", "config": {"beta": 4}, "resume": "allow"}),
-        ("run.log", {"step": 7}),
-        ("run.finish", {}),
-    ]
-    assert [given for name, given, _ in calls if name.endswith(("log_metrics", "run.log"))] == [({"total": 0.5},)] * 2
+    def end(self) -> None:
+        self.calls.append("end")
+        raise ConnectionError("no answer")
+
+
+def test_a_service_that_fails_does_not_fail_the_training(
+    squares: FactorData, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails, lines = Fails(), Lines()
+    with tracked([fails, lines]):
+        ub.fit(squares, SMALL, steps=3, out=tmp_path / "run", show=False)
+    assert fails.calls == ["log", "end"], "it is left alone after its first failure"
+    assert len(lines.seen) == 3
+    assert "Fails follows no more: no answer" in caplog.text
+
+    def refuse(*given: Any) -> Any:
+        raise ConnectionError("no answer")
+
+    monkeypatch.setitem(SERVICES, "wandb", refuse)
+    assert trackers([Service("wandb", "search")], tmp_path, {}) == []
+    assert "wandb does not follow" in caplog.text
+
+
+USES = {
+    "tensorboard": """
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+found = EventAccumulator(str(run / "tensorboard")).Reload()
+assert [(one.step, one.value) for one in found.Scalars("stage-2/total")] == [(1, 3.0)]
+""",
+    "mlflow": """
+import mlflow
+client = mlflow.MlflowClient()
+(found,) = client.search_runs([client.get_experiment_by_name("which-beta").experiment_id])
+assert (found.info.run_name, found.info.status, found.data.params) == ("trial", "FINISHED", {"beta": "4"})
+history = client.get_metric_history(found.info.run_id, "stage-1/total")
+assert [(one.step, one.value) for one in history] == [(1, 5.0), (2, 4.0)]
+""",
+    "wandb": """
+(name,) = {path.name.rsplit("-", 1)[1] for path in Path("wandb").glob("offline-run-*")}
+assert name == json.loads((run / "tracking.json").read_text())["wandb"]
+assert summary == {"stage-1/total": 4.0, "stage-1/step": 2, "stage-2/total": 3.0, "stage-2/step": 1}, summary
+""",
+    "trackio": """
+from trackio import Api
+(found,) = Api().runs("which-beta")
+assert found.name == "trial", found
+""",
+}
+
+FOLLOW = """
+import json, sys
+from pathlib import Path
+from unbraid.training.tracking import prepare, tracked, trackers, follow
+run, summary = Path("which-beta/trials/trial"), {}
+run.mkdir(parents=True)
+service = prepare(sys.argv[1], Path("which-beta"))
+for lines in ([("stage-1", 1, 5.0)], [("stage-1", 2, 4.0), ("stage-2", 1, 3.0)]):  # stopped and taken up again
+    found = trackers([service], run, {"beta": 4})
+    with tracked(found):
+        for stage, step, value in lines:
+            follow(run / stage / "log.jsonl", step, {"total": value})
+        if sys.argv[1] == "wandb":
+            summary |= {name: value for name, value in dict(found[0].run.summary).items() if name[0] != "_"}
+"""
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_the_real_service_shows_what_it_was_told(service: str, tmp_path: Path) -> None:
+    package = PACKAGES[service].replace("torch.utils.", "")
+    if importlib.util.find_spec(package) is None:
+        pytest.skip(f"{package} is not installed")
+    places = {"WANDB_MODE": "offline", "TRACKIO_DIR": str(tmp_path / "trackio"), "MLFLOW_TRACKING_URI": ""}
+    program = [sys.executable, "-c", FOLLOW + USES[service], service]
+    done = subprocess.run(program, cwd=tmp_path, env=os.environ | places, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "follow" not in done.stderr, "no warning of a service that is left out"
 
 
 def test_what_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,4 +141,4 @@ def test_what_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "wandb", None)
     with pytest.raises(InputError, match=r"--track wandb needs wandb: pip install 'unbraid\[tracking\]'"):
         check_service("wandb")
-    assert list(SERVICES) == ["tensorboard", "mlflow", "wandb"]
+    assert list(SERVICES) == ["tensorboard", "mlflow", "wandb", "trackio"]

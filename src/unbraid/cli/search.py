@@ -119,7 +119,7 @@ def add_place(parser: ArgumentParser) -> None:
     parser.add_argument("--gpus", type=float, default=0.0, metavar="X", help="or share of one, on a cluster (0)")
     parser.add_argument("--device", default="cpu", metavar="NAME", help="auto, cpu, cuda, mps (cpu)")
     parser.add_argument("--save-every", type=float, default=60.0, metavar="S", help="seconds between checkpoints (60)")
-    parser.add_argument("--track", nargs="+", default=[], metavar="NAME", help="tensorboard, mlflow, wandb (none)")
+    parser.add_argument("--track", nargs="+", default=[], metavar="NAME", help="tensorboard, mlflow, wandb, trackio (none)")
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 

@@ -9,9 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from unbraid.errors import InputError, unknown
 from unbraid.metrics._shared.bootstrap import REPEATS, Array, interval, stream
+from unbraid.metrics._shared.lasso import lasso
 from unbraid.metrics._shared.numbers import numbers, ratio
 from unbraid.metrics.record import Metric, register
 from unbraid.metrics.score import Score
+
+PENALTY = 0.1  # of the lasso, as in the paper
 
 
 def udr(
@@ -75,10 +78,7 @@ def udr(
         for t, m in zip(tables, masks, strict=True)
     ]
     count = len(tables)
-    pairwise = np.full((count, count), np.nan)
-    for a in range(count):
-        for b in range(a):
-            pairwise[a, b] = pairwise[b, a] = _agreement(active[a], active[b], method)
+    pairwise = _by_lasso(active) if method == "lasso" else _by_correlation(active)
     per_model = np.nanmedian(pairwise, axis=1)
     value = float(per_model.mean())
     spread = None
@@ -131,22 +131,32 @@ def _unit(values: Array) -> Array:
     return np.where(np.ptp(values, axis=0) > 0, centred / np.where(scale > 0, scale, 1.0), 0.0)
 
 
-def _agreement(a: Array, b: Array, method: str) -> float:
-    if not a.shape[1] or not b.shape[1]:
-        return 0.0
-    if method == "spearman":
-        return _relative_strength(np.abs(a.T @ b) / len(a))
-    # The lasso is not symmetric: both directions, averaged.
-    return (_relative_strength(_lasso(a, b)) + _relative_strength(_lasso(b, a))) / 2
+def _by_correlation(active: list[Array]) -> Array:
+    """Agreement of every pair of models; NaN of a model with itself."""
+    pairwise = np.full((len(active), len(active)), np.nan)
+    for i, a in enumerate(active):
+        for j, b in enumerate(active[:i]):
+            pairwise[i, j] = pairwise[j, i] = _relative_strength(np.abs(a.T @ b) / len(a))
+    return pairwise
 
 
-def _lasso(a: Array, b: Array) -> Array:
-    from sklearn.linear_model import Lasso  # deferred: only this mode needs it
-
-    return np.asarray(np.abs(np.atleast_2d(Lasso(alpha=0.1).fit(a, b).coef_).T))
+def _by_lasso(active: list[Array]) -> Array:
+    """The same with the weights by which one model's latents foretell another's: both directions, averaged."""
+    pairwise = np.full((len(active), len(active)), np.nan)
+    ends = np.cumsum([0, *(table.shape[1] for table in active)])
+    everyone = np.hstack(active)
+    for i, a in enumerate(active):
+        weights = np.abs(lasso(a, everyone, PENALTY))
+        for j in range(len(active)):
+            if j != i:
+                pairwise[i, j] = _relative_strength(weights[:, ends[j] : ends[j + 1]])
+    return (pairwise + pairwise.T) / 2
 
 
 def _relative_strength(similarity: Array) -> float:
+    if not similarity.size:
+        return 0.0
+
     def side(matrix: Array) -> float:
         total = matrix.sum(axis=0)
         best = np.square(matrix.max(axis=0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +53,12 @@ def agreement(folders: Sequence[Path], step: int | None = None) -> dict[str, Agr
         score = udr(codes, information=information, method=method)
         found[name] = Agreement(score.value, score.interval, tuple(map(float, score.details["per_model"])))
     return found | {"stability": stability(codes, tables)}
+
+
+def early_agreement(folders: Sequence[Path], step: int, by: str) -> float:
+    """One of these after a step; −∞ where too few runs are left to agree."""
+    found = agreement(folders, step)
+    return found[by].value if found else -math.inf
 
 
 def stability(codes: Sequence[NDArray[Any]], tables: Sequence[Mapping[str, Any]]) -> Agreement:

@@ -10,7 +10,7 @@ import shutil
 import socket
 import tarfile
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,20 +47,22 @@ class RayExecutor:
         machines = sum(node["Alive"] for node in ray.nodes())
         self.place = f"Ray, {machines} machine{'' if machines == 1 else 's'}, {self.slots} at a time"
 
-    def run(self, tasks: Sequence[Task], shared: Any) -> Iterator[Outcome]:
+    def run(self, tasks: Iterable[Task | None], shared: Any) -> Iterator[Outcome]:
         """Run tasks; one whose machine or process goes away is begun again, up to three times."""
         ray = self.ray
         remote = ray.remote(attempt_there).options(
             num_cpus=self.cores, num_gpus=self.gpus, max_retries=MOST_ATTEMPTS - 1, retry_exceptions=False
         )
-        token = write_token(tasks[0].folder.parent)
         data = ray.put(shared)  # sent once to each machine
-        waiting, running = list(reversed(tasks)), dict[Any, Task]()
+        supply, running, tokens = iter(tasks), dict[Any, Task](), dict[Path, str]()
         try:
-            while waiting or running:
-                while waiting and len(running) < self.slots * (1 + AHEAD):
-                    task = waiting.pop()
-                    running[remote.remote(task, token, data)] = task
+            while True:
+                while len(running) < self.slots * (1 + AHEAD) and (task := next(supply, None)) is not None:
+                    place = task.folder.parent
+                    tokens[place] = tokens.get(place) or write_token(place)
+                    running[remote.remote(task, tokens[place], data)] = task
+                if not running:
+                    return
                 ready, _ = ray.wait(list(running), num_returns=1)
                 for reference in ready:
                     yield self._outcome(reference, running.pop(reference))

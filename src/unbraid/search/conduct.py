@@ -18,17 +18,18 @@ from unbraid.errors import InputError
 from unbraid.methods import recipes
 from unbraid.runs.plan import Plan
 from unbraid.search.agreement import NAMES as NEEDS_SEEDS
+from unbraid.search.agreement import early_agreement
 from unbraid.search.budget import earlier_steps, seconds_of_a_step, steps_for
 from unbraid.search.data import SharedData
-from unbraid.search.engine import executor, run_tasks
+from unbraid.search.engine import Queue, Tasks, executor, follow_tasks
 from unbraid.search.figures import FREE, check_measures
-from unbraid.search.halving import halve
+from unbraid.search.halving import Halving
 from unbraid.search.results import PLAN, TRIALS, Search, check_search
 from unbraid.search.space import Range, Values, settings, with_options
 from unbraid.search.tasks import Executor, Task
 from unbraid.search.trial import Trial, read_result, run_trial
 from unbraid.training.machine import Machine
-from unbraid.training.tracking import check_service
+from unbraid.training.tracking import Service, check_service, prepare
 from unbraid.util.files import check_folder, clean_partial, write_json
 from unbraid.util.lock import locked
 from unbraid.util.schema import to_json
@@ -79,8 +80,8 @@ def search(
         by: the figure to choose by: `udr`, `udr_lasso`, `stability`, `elbo`, `reconstruction`, `l2`, or any score
             that labels allow, such as `mig`.
         measures: further scores of each run.
-        halving: leave the settings that agree least after a ninth and a third of the steps. Early scores mislead, as
-            docs/results/search-udr.md measures, so that it is off unless asked for.
+        halving: train only the best third of the settings beyond a third of the steps, and so on down (ASHA). Early
+            scores mislead, as docs/results/search-udr.md measures, so that it is off unless asked for.
         options: that all settings share, by name as in `vary`.
         recipe: where options start that a name leaves open: `fast` or `paper`.
         labels: how many labels methods may see.
@@ -89,7 +90,7 @@ def search(
         workers: processes at a time; as many as cores by default.
         machine: device, precision and how often state is saved.
         keep_best: drop the weights of all but this many trials at the end.
-        track: services that follow the trainings: tensorboard, mlflow, wandb.
+        track: services that follow the trainings: tensorboard, mlflow, wandb, trackio.
         show: whether to show progress.
         command: the command that asked for it, for the record.
 
@@ -124,12 +125,10 @@ def search(
     with locked(folder):
         begin(folder, data, plan, vary or {}, by, wanted, command, minutes)
         shared, place = SharedData(data), machine or Machine("cpu")
-        stopped: dict[str, int] = {}
-        if halving:
-            folders = {trial.name: folder / TRIALS / trial.name for trial in plan if not trial.setting.error}
-            stopped = halve(folders, plan, shared, by, where, place, show=show)
-        going = [trial for trial in plan if trial.setting.error or trial.name not in stopped]
-        errors = carry_out(folder, going, shared, wanted, where, place, track=track, show=show)
+        services = [prepare(service, folder) for service in track]
+        errors, stopped = carry_out(
+            folder, plan, shared, wanted, where, place, halve_by=by if halving else None, track=services, show=show
+        )
         found = Search(folder, plan, by, data, errors, stopped)
         found.write()
         found.report()
@@ -236,25 +235,45 @@ def carry_out(
     where: Executor,
     machine: Machine,
     *,
-    track: Sequence[str] = (),
+    halve_by: str | None = None,
+    track: Sequence[Service] = (),
     show: bool = True,
-) -> dict[str, str]:
-    """Run all trials that are not finished; returns the sentences of those that failed, by their names."""
-    tasks, done, leading = [], 0, dict[str, str]()
-    for trial in {trial.name: trial for trial in plan if not trial.setting.error}.values():
-        place = folder / TRIALS / trial.name
-        kept = read_result(place)
-        leader = leading.setdefault(trial.first_stage, trial.name)
+) -> tuple[dict[str, str], dict[str, int]]:
+    """Run all trials that are not finished; with `halve_by` only those to the end whose setting is good early by it.
+
+    Returns:
+        The sentences of trials that failed, by their names; and the trials that were left early, with their steps.
+    """
+    trials = {trial.name: trial for trial in plan if not trial.setting.error}
+    leading: dict[str, str] = {}
+    leaders = {name: leading.setdefault(trial.first_stage, name) for name, trial in trials.items()}
+
+    def place(trial: Trial) -> Path:
+        return folder / TRIALS / trial.name
+
+    def to_the_end(trial: Trial) -> Task | None:
+        kept = read_result(place(trial))
         if kept is not None and set(measures) <= set(kept.figures):
-            done += 1
-            continue
+            return None
         work = partial(run_trial, trial=trial, measures=measures, machine=machine, track=track)
-        tasks.append(Task(trial.name, place, work, None if leader == trial.name else leader))
+        leader = leaders[trial.name]
+        return Task(trial.name, place(trial), work, None if leader == trial.name else leader)
+
+    supply: Tasks
+    if halve_by is None:
+        tasks = [task for task in map(to_the_end, trials.values()) if task is not None]
+        supply, done, total = Queue(tasks), len(trials) - len(tasks), len(trials)
+    else:
+        groups: dict[str, list[Trial]] = {}
+        for trial in trials.values():
+            groups.setdefault(trial.setting.name, []).append(trial)
+        supply = Halving(folder, groups, place, partial(early_agreement, by=halve_by), machine, to_the_end)
+        done, total = 0, supply.expected
     errors: dict[str, str] = {}
-    for outcome in run_tasks(tasks, where, shared, title="search", done=done, show=show):
+    for outcome in follow_tasks(supply, where, shared, title="search", total=total, done=done, show=show):
         if outcome.error:
             errors[outcome.name] = outcome.error
             _log.warning("%s failed: %s", outcome.name, outcome.error)
     for sentence in dict.fromkeys(trial.setting.error for trial in plan if trial.setting.error):
         _log.warning("a setting cannot be: %s", sentence)
-    return errors
+    return errors, supply.stopped if isinstance(supply, Halving) else {}

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from unbraid.errors import InputError
 from unbraid.search.local import LocalExecutor
@@ -50,22 +50,51 @@ def run_tasks(
     Returns:
         Outcomes as they come. Ctrl-C and SIGTERM end the processes; what they have saved is kept.
     """
-    total, failed = done + len(tasks), 0
+    queue = Queue(tasks)
+    return follow_tasks(queue, where, shared, title=title, total=done + len(tasks), done=done, show=show)
+
+
+class Tasks(Protocol):
+    """Tasks that come about while others run, as an engine asks for them."""
+
+    def __iter__(self) -> Iterator[Task | None]:
+        """The next task; None if nothing can begin before one that is underway has ended."""
+        ...
+
+    def ended(self, outcome: Outcome) -> None:
+        """Take note of an outcome before the next task is asked for."""
+        ...
+
+
+class Queue:
+    """Tasks that are known from the start; one that waits for another comes when that one has ended."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self.tasks, self.open = list(tasks), {task.name for task in tasks}
+
+    def __iter__(self) -> Iterator[Task | None]:
+        """The first that has not to wait: no shared stage is trained twice at once."""
+        while self.tasks:
+            place = next((i for i, task in enumerate(self.tasks) if task.after not in self.open), None)
+            yield None if place is None else self.tasks.pop(place)
+
+    def ended(self, outcome: Outcome) -> None:
+        """Those that waited for it may begin, whatever became of it."""
+        self.open.discard(outcome.name)
+
+
+def follow_tasks(
+    tasks: Tasks, where: Executor, shared: Any, *, title: str, total: int, done: int = 0, show: bool = True
+) -> Iterator[Outcome]:
+    """Run tasks as they come about; as `run_tasks` otherwise, with `total` as the number that is expected."""
+    failed = 0
     with stopped_as_interrupt(), Steps(f"{title} ({where.place})", total, start=done, show=show) as bar:
-        for wave in waves(tasks):
-            for outcome in where.run(wave, shared):
-                done, failed = done + 1, failed + bool(outcome.error)
-                running = min(where.slots, total - done)
-                bar.advance(done, note=f"{done - failed} done, {running} running, {failed} failed")
-                yield outcome
-
-
-def waves(tasks: Sequence[Task]) -> list[list[Task]]:
-    """First the tasks that wait for none of the others, then the rest: no shared stage is trained twice at once."""
-    names = {task.name for task in tasks}
-    first = [task for task in tasks if task.after not in names]
-    rest = [task for task in tasks if task.after in names]
-    return [wave for wave in (first, rest) if wave]
+        for outcome in where.run(tasks, shared):
+            tasks.ended(outcome)
+            done, failed = done + 1, failed + bool(outcome.error)
+            running = max(0, min(where.slots, total - done))
+            bar.advance(min(done, total), note=f"{done - failed} done, {running} running, {failed} failed")
+            yield outcome
 
 
 @contextmanager

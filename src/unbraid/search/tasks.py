@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -42,8 +42,12 @@ class Executor(Protocol):
     slots: int  # tasks at a time
     place: str  # in words, for the bar
 
-    def run(self, tasks: Sequence[Task], shared: Any) -> Iterator[Outcome]:
-        """Run tasks in any order; outcomes come as they are there."""
+    def run(self, tasks: Iterable[Task | None], shared: Any) -> Iterator[Outcome]:
+        """Run tasks in any order; outcomes come as they are there.
+
+        Tasks are asked for when there is room for one. None means that nothing can begin before one that is underway
+        has ended; there is always one underway then.
+        """
         ...
 
 

@@ -16,7 +16,7 @@ from unbraid.search.data import SharedData
 from unbraid.search.figures import measure, seconds_of_training
 from unbraid.search.space import Setting
 from unbraid.training.machine import Machine
-from unbraid.training.tracking import tracked, tracker
+from unbraid.training.tracking import Service, tracked, trackers
 from unbraid.util.files import read_json, write_json
 from unbraid.util.schema import digest, to_json
 
@@ -59,7 +59,7 @@ class Result:
 
 
 def run_trial(
-    folder: Path, shared: SharedData, trial: Trial, measures: Sequence[str], machine: Machine, track: Sequence[str] = ()
+    folder: Path, shared: SharedData, trial: Trial, measures: Sequence[str], machine: Machine, track: Sequence[Service] = ()
 ) -> Result:
     """Train a trial unless it is trained, measure what is not measured yet, and write its record.
 
@@ -78,7 +78,7 @@ def run_trial(
     if kept is not None and set(measures) <= set(kept.figures):
         return kept
     known = {"setting": trial.setting.name, "seed": trial.seed, **trial.setting.values}
-    with tracked([tracker(service, folder, known) for service in track]):
+    with tracked(trackers(track, folder, known)):
         run = fit_trial(folder, shared, trial, machine)
     figures = {**(kept.figures if kept else {})}
     figures |= measure(run, [name for name in measures if name not in figures])

@@ -1,4 +1,4 @@
-"""Figures of a training as they come, for whoever wants to follow: one interface, and adapters for three services.
+"""Figures of a training as they come, for whoever wants to follow: one interface, and adapters for four services.
 
 Nothing of these services is imported unless it is asked for by name.
 """
@@ -6,12 +6,20 @@ Nothing of these services is imported unless it is asked for by name.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from unbraid.errors import InputError, unknown
+from unbraid.util.files import read_json, write_json
+
+_log = logging.getLogger("unbraid")
 
 
 class Tracker(Protocol):
@@ -50,26 +58,60 @@ def tracked(trackers: Sequence[Tracker]) -> Iterator[None]:
         yield
     finally:
         for tracker in trackers:
-            _following.remove(tracker)
-            tracker.end()
+            if tracker in _following:
+                _following.remove(tracker)
+            try:
+                tracker.end()
+            except Exception as error:
+                _log.warning("%s could not end: %s", type(tracker).__name__, error)
 
 
 def follow(log: Path, step: int, figures: Mapping[str, float]) -> None:
     """Tell every tracker of a line that the log of a stage has got."""
-    for tracker in _following:
-        tracker.log(step, {f"{log.parent.name}/{name}": value for name, value in figures.items()})
+    for tracker in list(_following):
+        try:
+            tracker.log(step, {f"{log.parent.name}/{name}": value for name, value in figures.items()})
+        except Exception as error:  # whatever a service has to say, the training goes on
+            _log.warning("%s follows no more: %s", type(tracker).__name__, error)
+            _following.remove(tracker)
 
 
-def tracker(service: str, folder: Path, options: Mapping[str, Any]) -> Tracker:
-    """The tracker of one run.
+@dataclass(frozen=True)
+class Service:
+    """A service that is ready for many runs, in this process and others."""
+
+    name: str
+    project: str
+    settings: Mapping[str, str] = field(default_factory=dict)  # where it is and what it calls the project
+
+
+def prepare(service: str, folder: Path) -> Service:
+    """Make a service ready for the runs of a search, once and before they begin.
 
     Args:
-        service: tensorboard, mlflow or wandb.
+        service: tensorboard, mlflow, wandb or trackio.
+        folder: the search's directory, after which the project is named.
+    """
+    check_service(service)
+    project = folder.resolve().name
+    return Service(service, project, MLflow.settings(project) if service == "mlflow" else {})
+
+
+def trackers(services: Sequence[Service], folder: Path, options: Mapping[str, Any]) -> list[Tracker]:
+    """The trackers of one run. A service that fails is left out with a warning: the training does not depend on it.
+
+    Args:
+        services: as `prepare` gives them.
         folder: the run directory, after which the run is named.
         options: what the run was asked to do, for the service to show.
     """
-    check_service(service)
-    return SERVICES[service](folder, options)
+    found: list[Tracker] = []
+    for service in services:
+        try:
+            found.append(SERVICES[service.name](service, folder, options))
+        except Exception as error:
+            _log.warning("%s does not follow %s: %s", service.name, folder.name, error)
+    return found
 
 
 def check_service(service: str) -> None:
@@ -86,14 +128,14 @@ def need(module: str) -> Any:
     except ImportError:
         service = next(name for name, package in PACKAGES.items() if package == module)
         # MLflow asks for older packages than the tested ones, so that it is in no extra.
-        wanted = "mlflow" if service == "mlflow" else "'unbraid[tracking]'"
+        wanted = "'unbraid[tracking]'" if service in ("tensorboard", "wandb") else service
         raise InputError(f"--track {service} needs {service}: pip install {wanted}.") from None
 
 
 class TensorBoard:
     """Event files in the run directory: `tensorboard --logdir DIR` shows all runs below."""
 
-    def __init__(self, folder: Path, options: Mapping[str, Any]) -> None:
+    def __init__(self, service: Service, folder: Path, options: Mapping[str, Any]) -> None:
         self.writer = need("torch.utils.tensorboard").SummaryWriter(str(folder / "tensorboard"))
         self.writer.add_text("options", "\n".join(f"    {name}: {value}" for name, value in options.items()))
 
@@ -108,42 +150,109 @@ class TensorBoard:
 
 
 class MLflow:
-    """A run of the experiment that is named after the folder above the run, at MLFLOW_TRACKING_URI or in ./mlruns."""
+    """A run of the experiment that is named after the search, at MLFLOW_TRACKING_URI or where MLflow puts it."""
 
-    def __init__(self, folder: Path, options: Mapping[str, Any]) -> None:
-        self.mlflow = need("mlflow")
-        self.mlflow.set_experiment(folder.resolve().parent.name)
-        self.run = self.mlflow.start_run(run_name=folder.name)
-        self.mlflow.log_params(dict(options))
+    @staticmethod
+    def settings(project: str) -> dict[str, str]:
+        """Where MLflow is, and the experiment: two processes that make its first tables at once get in each other's way."""
+        mlflow = need("mlflow")
+        client = mlflow.MlflowClient()
+        known = client.get_experiment_by_name(project)
+        experiment = client.create_experiment(project) if known is None else known.experiment_id
+        return {"uri": str(mlflow.get_tracking_uri()), "experiment": str(experiment)}
+
+    def __init__(self, service: Service, folder: Path, options: Mapping[str, Any]) -> None:
+        self.client = need("mlflow").MlflowClient(service.settings["uri"])
+        self.entities = importlib.import_module("mlflow.entities")
+        self.run, new = identity(folder, "mlflow", lambda: self._create(service, folder))
+        if new:
+            params = [self.entities.Param(name, str(value)) for name, value in options.items()]
+            self.client.log_batch(self.run, params=params)
+        else:
+            self.client.update_run(self.run, status="RUNNING")
+
+    def _create(self, service: Service, folder: Path) -> str:
+        made = self.client.create_run(service.settings["experiment"], run_name=folder.name)
+        return str(made.info.run_id)
 
     def log(self, step: int, figures: Mapping[str, float]) -> None:
         """All figures of a step at once."""
-        self.mlflow.log_metrics(dict(figures), step=step)
+        now = int(time.time() * 1000)
+        self.client.log_batch(self.run, [self.entities.Metric(name, v, now, step) for name, v in figures.items()])
 
     def end(self) -> None:
         """Mark the run as finished."""
-        self.mlflow.end_run()
+        self.client.set_terminated(self.run)
 
 
 class WandB:
-    """A run of the project that WANDB_PROJECT names, else of `unbraid`; a run that goes on keeps its identity."""
+    """A run of the project that WANDB_PROJECT names, else of the search's; one that goes on keeps its identity."""
 
-    def __init__(self, folder: Path, options: Mapping[str, Any]) -> None:
-        self.service = need("wandb")
-        self.run = self.service.init(project="unbraid", name=folder.name, config=dict(options), resume="allow")
+    def __init__(self, service: Service, folder: Path, options: Mapping[str, Any]) -> None:
+        wandb = need("wandb")
+        own, _ = identity(folder, "wandb", lambda: secrets.token_hex(8))
+        self.run = wandb.init(
+            project=os.environ.get("WANDB_PROJECT") or service.project,
+            id=own,
+            name=folder.name,
+            config=dict(options),
+            resume="allow",
+            reinit="finish_previous",
+            settings=wandb.Settings(silent=True, console="off"),
+        )
 
     def log(self, step: int, figures: Mapping[str, float]) -> None:
-        """All figures of a step at once."""
-        self.run.log(dict(figures), step=step)
+        """All figures of a step at once, against the steps of their stage: W&B's own count never goes back."""
+        stage = next(iter(figures)).split("/")[0]
+        self.run.define_metric(f"{stage}/*", step_metric=f"{stage}/step")
+        self.run.log({**figures, f"{stage}/step": step})
 
     def end(self) -> None:
         """Mark the run as finished."""
         self.run.finish()
 
 
-PACKAGES = {"tensorboard": "torch.utils.tensorboard", "mlflow": "mlflow", "wandb": "wandb"}
-SERVICES: dict[str, type[TensorBoard] | type[MLflow] | type[WandB]] = {
+class Trackio:
+    """A run of the project that is named after the search, in Trackio's own place on this machine."""
+
+    def __init__(self, service: Service, folder: Path, options: Mapping[str, Any]) -> None:
+        plain = {name: value if isinstance(value, int | float | str) else str(value) for name, value in options.items()}
+        self.run = need("trackio").init(
+            project=service.project, name=folder.name, config=plain, resume="allow", embed=False
+        )
+
+    def log(self, step: int, figures: Mapping[str, float]) -> None:
+        """All figures of a step at once."""
+        self.run.log(dict(figures), step=step)
+
+    def end(self) -> None:
+        """Mark the run as finished, and send what is left."""
+        self.run.finish()
+
+
+def identity(folder: Path, service: str, make: Callable[[], str]) -> tuple[str, bool]:
+    """What a service calls this run, kept in the run directory, and whether it is new.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> identity(folder, "wandb", lambda: "x1"), identity(folder, "wandb", lambda: "x2")
+        (('x1', True), ('x1', False))
+    """
+    path = folder / NAMES
+    known = read_json(path) if path.is_file() else {}
+    if isinstance(known.get(service), str):
+        return known[service], False
+    made = make()
+    write_json(path, known | {service: made})
+    return made, True
+
+
+NAMES = "tracking.json"  # in a run directory
+PACKAGES = {"tensorboard": "torch.utils.tensorboard", "mlflow": "mlflow", "wandb": "wandb", "trackio": "trackio"}
+SERVICES: dict[str, Callable[[Service, Path, Mapping[str, Any]], Tracker]] = {
     "tensorboard": TensorBoard,
     "mlflow": MLflow,
     "wandb": WandB,
+    "trackio": Trackio,
 }
