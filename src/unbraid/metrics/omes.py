@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from unbraid.errors import InputError, unknown
 from unbraid.metrics._shared.bootstrap import REPEATS, Array, interval, stream
+from unbraid.metrics._shared.calibration import calibration
 from unbraid.metrics._shared.checks import table_metric
 from unbraid.metrics._shared.strata import one_factor_pairs
 from unbraid.metrics._shared.table import Table
@@ -20,6 +21,7 @@ _AT_ONCE = 25  # bootstrap samples
 
 
 @table_metric
+@calibration(draws=3)
 def omes(
     table: Table,
     *,

@@ -41,6 +41,7 @@ class Calibration:
         rows: whether the options `train` and `test` count rows of the table; else points, of which there are always
             enough.
         ceiling: whether there is one; not where chance is the best that there is.
+        without: options for draws, where what they switch off adds nothing to codes that know nothing.
         unless: conventions whose chance level depends on the numbers in `lighter`, so that these stay as they are.
     """
 
@@ -49,15 +50,22 @@ class Calibration:
     rows: bool = True
     ceiling: bool = True
     unless: tuple[str, ...] = ()
+    without: Mapping[str, Any] | None = None
 
 
 def calibration(
-    *, draws: int = DRAWS, rows: bool = True, ceiling: bool = True, unless: tuple[str, ...] = (), **lighter: int
+    *,
+    draws: int = DRAWS,
+    rows: bool = True,
+    ceiling: bool = True,
+    unless: tuple[str, ...] = (),
+    without: Mapping[str, Any] | None = None,
+    **lighter: int,
 ) -> Callable[[F], F]:
     """Say how a metric is calibrated, where the usual way would take too long; stands below `table_metric`."""
 
     def mark(function: F) -> F:
-        function.calibration = Calibration(draws, lighter, rows, ceiling, unless)  # type: ignore[attr-defined]
+        function.calibration = Calibration(draws, lighter, rows, ceiling, unless, without)  # type: ignore[attr-defined]
         return function
 
     return mark
@@ -82,7 +90,8 @@ def calibrated(
     plain = {**options, "replicates": 0}
     light = _lighter(how, function, table, plain)
     seed = int(options.get("seed", 0))
-    drawn = [_attempt(function, random_order(table, seed, i), {**plain, **light}) for i in range(count)]
+    for_draws = {**plain, **light, **(how.without or {})}
+    drawn = [_attempt(function, random_order(table, seed, i), for_draws) for i in range(count)]
     drawn = [one for one in drawn if one]
     perfect = {name: value for name, value in plain.items() if name not in _NOT_OF_PERFECT}
     if not how.rows:  # fewer votes or pairs for perfect codes say the same with a little more noise
