@@ -28,7 +28,7 @@ class Setting:
 SMALL: dict[str, Any] = {"size": 32}
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting({"sprites": {"size": 32, "stride": 8}}, 4, 1, 0.1),
-    "desk": Setting({"sprites": SMALL, "cars3d": SMALL}, 2_000, 5, 0.25),
+    "desk": Setting({"sprites": SMALL, "cars3d": SMALL}, 1_500, 5, 0.25),
     "paper": Setting({"sprites": {}, "cars3d": {}}, 300_000, 10, 1.0),
 }
 PAPER_SETTING = {
