@@ -234,7 +234,7 @@ def work(session: Session, coverage: Coverage, mutants: list[Mutant], note: Path
             continue
         began = time.monotonic()
         status, killer = ("survived", "") if not tests else try_mutant(
-            session, mutant, tests, sum(coverage.seconds[test] for test in tests), note
+            session, mutant, tests, coverage.seconds, note
         )  # fmt: skip
         entry = {
             "key": mutant.key, "mutant": str(mutant), "file": mutant.file, "kind": mutant.kind, "status": status,

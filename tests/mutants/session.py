@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -34,11 +34,14 @@ class Session:
     def __init__(self, items: Sequence[pytest.Item]) -> None:
         self.items = {item.nodeid: item for item in items}
 
-    def run(self, names: Sequence[str]) -> str:
-        """The first of these tests that fails, or nothing."""
+    def run(self, names: Sequence[str], usual: Mapping[str, float]) -> str:
+        """The first of these tests that fails, or takes ten times as long as usual; nothing if none does."""
         items = [self.items[name] for name in names if name in self.items]
+        signal.signal(signal.SIGPROF, _too_long)
         for item, following in zip(items, [*items[1:], None], strict=True):
+            signal.setitimer(signal.ITIMER_PROF, 5 + 10 * usual.get(item.nodeid, 0.0))
             reports = runtestprotocol(item, nextitem=following, log=False)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             if any(report.failed for report in reports):
                 return item.nodeid
         return ""
@@ -64,6 +67,10 @@ class Session:
                 entry = {"test": item.nodeid, "seconds": seconds, "failed": failed, "functions": functions}
                 file.write(json.dumps(entry) + "\n")
                 file.flush()
+
+
+def _too_long(number: int, frame: FrameType | None) -> None:
+    raise TimeoutError("a mutant that does not come to an end")
 
 
 def place_of(code: CodeType) -> str:
@@ -102,8 +109,17 @@ def in_fork(do: Callable[[], int | None], seconds: float = 7200, wall: float = 7
         time.sleep(0.002)
 
 
-def try_mutant(session: Session, mutant: Mutant, tests: Sequence[str], estimate: float, note: Path) -> tuple[str, str]:
+def try_mutant(
+    session: Session, mutant: Mutant, tests: Sequence[str], usual: Mapping[str, float], note: Path
+) -> tuple[str, str]:
     """Run a mutant against its tests.
+
+    Args:
+        session: where they are collected.
+        mutant: what to put in.
+        tests: their names, in order.
+        usual: seconds that each takes on the program as it is.
+        note: a file for what the child has to say.
 
     Returns:
         "killed", "timeout", "survived" or "broken" (it could not be put in), and the test that killed it.
@@ -116,11 +132,11 @@ def try_mutant(session: Session, mutant: Mutant, tests: Sequence[str], estimate:
         except Exception:
             note.write_text(traceback.format_exc())
             return BROKEN
-        killer = session.run(tests)
+        killer = session.run(tests, usual)
         note.write_text(killer)
         return FAILED if killer else PASSED
 
-    seconds = 4 * estimate + 10
+    seconds = 4 * sum(usual.get(test, 0.0) for test in tests) + 10
     code = in_fork(child, seconds, wall=10 * seconds, quiet=True)
     if code == PASSED:
         return "survived", ""

@@ -219,7 +219,7 @@ def test_a_prior_is_learned_from_some_rows_and_their_y_as_they_are_after_trainin
     batches = BatchSource(TrainingData(data, np.empty((48, 0)), y, factors=()), seed=1, device=torch.device("cpu"))
     method = Remembers().train()
     learn_prior(method, batches, 1)
-    x_seen, y_seen = (torch.cat([part[i] for part in method.rows]) for i in (0, 1))
+    x_seen, y_seen = torch.cat([x for x, *_ in method.rows]), torch.cat([y for _, y, *_ in method.rows])
     assert len(x_seen) == 5
     torch.testing.assert_close(y_seen, x_seen.clamp(max=100 / 255))
     assert {part[2:] for part in method.rows} == {(False, False)}

@@ -52,7 +52,8 @@ CONV_STACKS = {
     # Encodes like `conv`; decodes from a grid of coordinates (Watters et al. 2019).
     "broadcast": ConvStack((32, 32, 64, 64), 256, batch_norm=False),
 }
-# Chen et al. 2018, appendix H.1: the fully connected nets for dSprites. MS-VAE, appendix C: 400 units for traces.
+# Chen et al. 2018, appendix H.1: the fully connected nets for dSprites. 400 units are for traces, as of the pendulum of
+# MS-VAE, appendix C, which names no sizes.
 IMAGE_UNITS, VECTOR_UNITS = 1200, 400
 SMALLEST_MAP = 4
 LONG_SIGNAL = 32  # times from which signals of several channels are convolved along them
