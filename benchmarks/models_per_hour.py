@@ -1,17 +1,25 @@
-"""Models an hour: `unbraid search` on all cores against a loop over pythae's trainer, same networks, data and steps.
+"""Models an hour: `unbraid search` on all cores against loops over the peers' trainers, same networks, data and steps.
 
-Both train β-VAEs with this package's convolutional encoder and decoder on the same images. Ours includes starting the
-processes, checkpoints, and the figures and codes of each trial; theirs the training alone, with all threads.
+All train β-VAEs with this package's convolutional encoder and decoder on the same images, in turns within one run. Ours
+includes the codes and figures of each trial and its files; theirs the training alone, one model after the other in one
+process with PyTorch's default threads. Processes are started and packages imported before the clock. CPU seconds count
+all threads and processes of a side.
 
-    pip install pythae
-    python benchmarks/models_per_hour.py [--models 8] [--steps 400]
+    pip install pythae disent
+    python benchmarks/models_per_hour.py [--models 4] [--steps 600] [--size 32] [--width 0.25] [--rounds 3]
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
+import logging
+import os
+import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,28 +31,38 @@ import unbraid as ub
 from unbraid.core import build_method
 from unbraid.data.spec import DataSpec
 from unbraid.methods import BetaVAE
+from unbraid.training.machine import Machine
 
 BATCH = 64
+LATENTS = 10
+Side = Callable[[ub.data.FactorData, BetaVAE, int, int, Path], None]
 
 
-def ours(data: ub.data.FactorData, config: BetaVAE, models: int, steps: int, folder: Path) -> float:
-    began = time.monotonic()
-    betas = [float(n + 1) for n in range(models)]
-    ub.search(data, config, vary={"beta": betas}, seeds=1, steps=steps, by="elbo", out=folder, show=False)
-    return time.monotonic() - began
+def ours(precision: str) -> Side:
+    def side(data: ub.data.FactorData, config: BetaVAE, models: int, steps: int, folder: Path) -> None:
+        betas, machine = [float(n + 1) for n in range(models)], Machine("cpu", precision=precision)
+        vary = {"beta": betas}
+        ub.search(data, config, vary=vary, seeds=1, steps=steps, by="elbo", out=folder, machine=machine, show=False)
+
+    return side
 
 
-def theirs(data: ub.data.FactorData, config: BetaVAE, models: int, steps: int, folder: Path) -> float | None:
-    try:
-        from pythae.data.datasets import BaseDataset
-        from pythae.models import BetaVAE as PeerVAE
-        from pythae.models import BetaVAEConfig
-        from pythae.models.base.base_utils import ModelOutput
-        from pythae.models.nn import BaseDecoder, BaseEncoder
-        from pythae.trainers import BaseTrainer, BaseTrainerConfig
-    except ImportError as error:
-        print(f"pythae is not here ({error}), so that there is nothing to compare with: pip install pythae.")
-        return None
+def networks(data: ub.data.FactorData, config: BetaVAE) -> tuple[nn.Module, nn.Module]:
+    method: Any = build_method(config, DataSpec(shape=data.shape, size=len(data)))
+    return method.encoder, method.decoder
+
+
+def images_of(data: ub.data.FactorData) -> torch.Tensor:
+    return torch.from_numpy(data.observations).permute(0, 3, 1, 2).float().div(255).contiguous()
+
+
+def pythae(data: ub.data.FactorData, config: BetaVAE, models: int, steps: int, folder: Path) -> None:
+    from pythae.data.datasets import BaseDataset
+    from pythae.models import BetaVAE as PeerVAE
+    from pythae.models import BetaVAEConfig
+    from pythae.models.base.base_utils import ModelOutput
+    from pythae.models.nn import BaseDecoder, BaseEncoder
+    from pythae.trainers import BaseTrainer, BaseTrainerConfig
 
     class Encoder(BaseEncoder):
         def __init__(self, network: nn.Module) -> None:
@@ -63,36 +81,133 @@ def theirs(data: ub.data.FactorData, config: BetaVAE, models: int, steps: int, f
         def forward(self, z: torch.Tensor) -> Any:
             return ModelOutput(reconstruction=torch.sigmoid(self.network(z)))
 
-    images = torch.from_numpy(data.observations).permute(0, 3, 1, 2).float().div(255)
-    began = time.monotonic()
+    images = images_of(data)
     for number in range(models):
-        method = build_method(config, DataSpec(shape=data.shape, size=len(data)))
-        shape = BetaVAEConfig(input_dim=data.shape, latent_dim=10, beta=float(number + 1), reconstruction_loss="bce")
-        model = PeerVAE(shape, Encoder(method.encoder), Decoder(method.decoder))
+        encoder, decoder = networks(data, config)
+        shape = BetaVAEConfig(
+            input_dim=data.shape, latent_dim=LATENTS, beta=float(number + 1), reconstruction_loss="bce"
+        )
         settings = BaseTrainerConfig(
             output_dir=str(folder),
-            num_epochs=steps * BATCH // len(data),
+            num_epochs=max(1, steps * BATCH // len(data)),
             per_device_train_batch_size=BATCH,
             learning_rate=1e-3,
+            train_dataloader_num_workers=0,
         )
+        model = PeerVAE(shape, Encoder(encoder), Decoder(decoder))
         BaseTrainer(model, BaseDataset(images, torch.zeros(len(images))), training_config=settings).train()
-    return time.monotonic() - began
+
+
+def disent(data: ub.data.FactorData, config: BetaVAE, models: int, steps: int, folder: Path) -> None:
+    import lightning
+    from disent.frameworks.vae import BetaVae
+    from disent.model import AutoEncoder
+    from disent.model._base import DisentDecoder, DisentEncoder
+    from torch.utils.data import DataLoader, Dataset
+
+    images = images_of(data)
+
+    class Rows(Dataset[Any]):
+        def __len__(self) -> int:
+            return len(images)
+
+        def __getitem__(self, row: int) -> dict[str, Any]:
+            return {"x_targ": (images[row],)}
+
+    class Encoder(DisentEncoder):
+        def __init__(self, network: nn.Module) -> None:
+            super().__init__(x_shape=data.shape, z_size=LATENTS, z_multiplier=2)
+            self.network = network
+
+        def encode(self, x: torch.Tensor) -> torch.Tensor:
+            found: torch.Tensor = self.network(x)
+            return found
+
+    class Decoder(DisentDecoder):
+        def __init__(self, network: nn.Module) -> None:
+            super().__init__(x_shape=data.shape, z_size=LATENTS, z_multiplier=1)
+            self.network = network
+
+        def decode(self, z: torch.Tensor) -> torch.Tensor:
+            found: torch.Tensor = self.network(z)
+            return found
+
+    for number in range(models):
+        encoder, decoder = networks(data, config)
+        settings = BetaVae.cfg(
+            optimizer="adam", optimizer_kwargs={"lr": 1e-3}, recon_loss="bce", beta=float(number + 1)
+        )
+        model = BetaVae(model=AutoEncoder(encoder=Encoder(encoder), decoder=Decoder(decoder)), cfg=settings)
+        trainer = lightning.Trainer(
+            max_steps=steps,
+            accelerator="cpu",
+            logger=False,
+            enable_checkpointing=False,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+            default_root_dir=str(folder),
+        )
+        trainer.fit(model, DataLoader(Rows(), batch_size=BATCH, shuffle=True, num_workers=0))
+
+
+def cpu_seconds() -> float:
+    """Of this process and all below it, those that have ended too."""
+    clock, total, parents = os.sysconf("SC_CLK_TCK"), 0, {os.getpid()}
+    known = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = path.read_text().rsplit(")", 1)[1].split()
+            known[int(path.parent.name)] = (int(fields[1]), sum(map(int, fields[11:15])))
+    while parents:
+        total += sum(known[one][1] for one in parents if one in known)
+        parents = {one for one, (parent, _) in known.items() if parent in parents}
+    return total / clock
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", type=int, default=8)
-    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--models", type=int, default=4)
+    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--size", type=int, default=32)
+    parser.add_argument("--width", type=float, default=0.25)
+    parser.add_argument("--sides", nargs="+", default=["ours", "ours, precision auto", "pythae", "disent"])
     known = parser.parse_args()
-    whole = ub.data.load("sprites", size=32, stride=4)
-    data = whole.take(np.random.default_rng(0).choice(len(whole), 100 * BATCH, replace=False), "sprites, a part")
-    config = BetaVAE(network="conv", width=0.25, batch_size=BATCH)
+    logging.disable(logging.WARNING)
+    whole = ub.data.load("sprites", size=known.size, stride=4)
+    data = whole.take(np.random.default_rng(0).choice(len(whole), 50 * BATCH, replace=False), "sprites, a part")
+    config = BetaVAE(network="conv", width=known.width, batch_size=BATCH, latents=LATENTS)
+    every: dict[str, Side] = {"ours": ours("32-true"), "ours, precision auto": ours("auto")}
+    every |= {"pythae": pythae, "disent": disent}
+    sides = {name: every[name] for name in known.sides}
+    wall: dict[str, list[float]] = {name: [] for name in sides}
+    busy: dict[str, list[float]] = {name: [] for name in sides}
     with tempfile.TemporaryDirectory() as folder:
-        peer = theirs(data, config, known.models, known.steps, Path(folder) / "theirs")
-        own = ours(data, config, known.models, known.steps, Path(folder) / "ours")
-    print(f"ours: {known.models / own * 3600:.0f} models an hour ({own:.1f} s)")
-    if peer is not None:
-        print(f"pythae: {known.models / peer * 3600:.0f} models an hour ({peer:.1f} s): {peer / own:.2f} times")
+        for turn in range(known.rounds + 1):
+            for name in list(sides):
+                models, steps = (known.models, known.steps) if turn else (2, 50)  # the first one starts processes
+                began, before = time.monotonic(), cpu_seconds()
+                try:
+                    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                        sides[name](data, config, models, steps, Path(folder) / f"{turn}-{name}")
+                except ImportError as error:
+                    print(f"{name} is not here: {error}")
+                    del sides[name]
+                    continue
+                if turn:
+                    wall[name].append((time.monotonic() - began) / known.models)
+                    busy[name].append((cpu_seconds() - before) / known.models)
+    print(
+        f"{known.steps} steps of {known.size}×{known.size}, width {known.width:g}, batches of {BATCH}; "
+        f"{torch.get_num_threads()} threads; load {os.getloadavg()[0]:.1f}; median of {known.rounds} (least)"
+    )
+    base = statistics.median(wall["ours"])
+    for name in sides:
+        seconds, least = statistics.median(wall[name]), min(wall[name])
+        print(
+            f"{name:22} {3600 / seconds:6.0f} models an hour: {seconds:6.2f} s ({least:.2f}) each, "
+            f"{statistics.median(busy[name]):6.2f} CPU s ({min(busy[name]):.2f}); {seconds / base:.2f} of ours' time"
+        )
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def search(words: Sequence[str]) -> None:
         if known.on == "local"
         else executor(known.on, workers=known.workers, cores=known.cores, gpus=known.gpus),
         workers=known.workers,
-        machine=Machine(known.device, checkpoint_seconds=known.save_every),
+        machine=Machine(known.device, precision=known.precision, checkpoint_seconds=known.save_every),
         keep_best=known.keep_best,
         track=known.track,
         show=not known.quiet,
@@ -118,8 +118,13 @@ def add_place(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--gpus", type=float, default=0.0, metavar="X", help="or share of one, on a cluster (0)")
     parser.add_argument("--device", default="cpu", metavar="NAME", help="auto, cpu, cuda, mps (cpu)")
+    parser.add_argument(
+        "--precision", default="32-true", metavar="NAME", help="32-true, bf16-mixed, auto: what is faster (32-true)"
+    )
     parser.add_argument("--save-every", type=float, default=60.0, metavar="S", help="seconds between checkpoints (60)")
-    parser.add_argument("--track", nargs="+", default=[], metavar="NAME", help="tensorboard, mlflow, wandb, trackio (none)")
+    parser.add_argument(
+        "--track", nargs="+", default=[], metavar="NAME", help="tensorboard, mlflow, wandb, trackio (none)"
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress")
 
 

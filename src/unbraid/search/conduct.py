@@ -24,6 +24,7 @@ from unbraid.search.data import SharedData
 from unbraid.search.engine import Queue, Tasks, executor, follow_tasks
 from unbraid.search.figures import FREE, check_measures
 from unbraid.search.halving import Halving
+from unbraid.search.precision import with_one_precision
 from unbraid.search.results import PLAN, TRIALS, Search, check_search
 from unbraid.search.space import Range, Values, settings, with_options
 from unbraid.search.tasks import Executor, Task
@@ -88,7 +89,7 @@ def search(
         out: the search's directory; `runs/search-…` by default.
         on: where to run: `local`, `ray`, `ray://HOST:PORT`, or an executor of your own.
         workers: processes at a time; as many as cores by default.
-        machine: device, precision and how often state is saved.
+        machine: device, precision (`auto` is measured once, for all trials) and how often state is saved.
         keep_best: drop the weights of all but this many trials at the end.
         track: services that follow the trainings: tensorboard, mlflow, wandb, trackio.
         show: whether to show progress.
@@ -123,8 +124,9 @@ def search(
     if minutes is not None:
         plan = within_minutes(minutes, plan, data, where, folder)
     with locked(folder):
-        begin(folder, data, plan, vary or {}, by, wanted, command, minutes)
-        shared, place = SharedData(data), machine or Machine("cpu")
+        place = with_one_precision(machine or Machine("cpu"), plan, data, folder / PLAN)
+        begin(folder, data, plan, vary or {}, by, wanted, command, minutes, place.precision)
+        shared = SharedData(data)
         services = [prepare(service, folder) for service in track]
         errors, stopped = carry_out(
             folder, plan, shared, wanted, where, place, halve_by=by if halving else None, track=services, show=show
@@ -207,6 +209,7 @@ def begin(
     measures: Sequence[str],
     command: str | None,
     minutes: float | None = None,
+    precision: str = Machine.precision,
 ) -> None:
     """Write search.json; a search on other data is left alone."""
     known = {"name": data.name, "fingerprint": data.fingerprint, "n": len(data), "shape": list(data.shape)}
@@ -223,7 +226,7 @@ def begin(
     write_json(
         folder / PLAN,
         {"format": 1, "data": known, "vary": described, "steps": list(plan[0].steps), "by": by, "minutes": minutes}
-        | {"measures": list(measures), "command": command, "trials": trials},
+        | {"precision": precision, "measures": list(measures), "command": command, "trials": trials},
     )
 
 

@@ -59,7 +59,12 @@ class Result:
 
 
 def run_trial(
-    folder: Path, shared: SharedData, trial: Trial, measures: Sequence[str], machine: Machine, track: Sequence[Service] = ()
+    folder: Path,
+    shared: SharedData,
+    trial: Trial,
+    measures: Sequence[str],
+    machine: Machine,
+    track: Sequence[Service] = (),
 ) -> Result:
     """Train a trial unless it is trained, measure what is not measured yet, and write its record.
 

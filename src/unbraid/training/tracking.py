@@ -154,7 +154,7 @@ class MLflow:
 
     @staticmethod
     def settings(project: str) -> dict[str, str]:
-        """Where MLflow is, and the experiment: two processes that make its first tables at once get in each other's way."""
+        """Where MLflow is, and the experiment, made once: processes that make its tables at once hinder each other."""
         mlflow = need("mlflow")
         client = mlflow.MlflowClient()
         known = client.get_experiment_by_name(project)
