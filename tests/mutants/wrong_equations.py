@@ -224,7 +224,7 @@ WRONG: tuple[tuple[str, str, str], ...] = (
     ("metrics/irs.py", "weights=reach * active", "weights=active.astype(float)"),
     ("metrics/mcc.py", "linear_sum_assignment(-strength)", "linear_sum_assignment(strength)"),
     ("metrics/mcc.py", ".sum() / k)", ".mean())"),
-    ("metrics/explicitness.py", '"normalised": (2.0, -1.0)', '"normalised": (1.0, 0.0)'),
+    ("metrics/explicitness.py", "(2.0, -1.0) if convention", "(1.0, 0.0) if convention"),
     ("metrics/factor_score.py", "least[active[least]], which[active[least]]", "least, which"),
     ("metrics/factor_score.py", "second - first**2", "second"),
     ("metrics/omes.py", "1.0 - (association.sum(axis=-1, keepdims=True) + turned) / k", "1.0 - turned / k"),
