@@ -157,4 +157,5 @@ def test_what_is_published_is_what_is_measured() -> None:
     text = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
     rows = text.partition("<!-- standing -->")[2].partition("<!-- /standing -->")[0].split("\n")
     shown = {row.split("`")[1]: float(row.split("|")[4].strip()) for row in rows if row.startswith("| `")}
-    assert shown == {name: round(entry["ceiling"], 3) for name, entry in known["scores"].items()}
+    # The file has four digits, the page three: what is rounded twice may differ by one in the last.
+    assert shown == pytest.approx({name: entry["ceiling"] for name, entry in known["scores"].items()}, abs=6e-4)

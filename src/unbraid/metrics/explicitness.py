@@ -17,7 +17,7 @@ from unbraid.metrics._shared.table import Table
 from unbraid.metrics.record import Metric, register
 from unbraid.metrics.score import Score
 
-CONVENTIONS = {"normalised": (2.0, -1.0), "auc": (1.0, 0.0)}  # slope and offset of the AUC
+CONVENTIONS = ("normalised", "auc")
 
 
 @table_metric
@@ -60,11 +60,11 @@ def explicitness(
         True
     """
     if convention not in CONVENTIONS:
-        raise unknown("convention of explicitness", convention, tuple(CONVENTIONS))
+        raise unknown("convention of explicitness", convention, CONVENTIONS)
     each, again = table.shared(
         ("explicitness", train, test, seed, replicates), lambda: _areas(table, train, test, seed, replicates)
     )
-    slope, offset = CONVENTIONS[convention]
+    slope, offset = (2.0, -1.0) if convention == "normalised" else (1.0, 0.0)
     value = float(slope * np.mean(each) + offset)
     details = {
         "seed": seed,
