@@ -58,7 +58,7 @@ def trials(scale: Scale) -> list[Trial]:
     common: dict[str, Any] = {
         "latents": 2,
         "width": setting.width,
-        "likelihood": "bernoulli",  # Gaussians of any width make all black at once, and stay there
+        "likelihood": "bernoulli",
         "batch_size": 32,
         "adam": Adam(lr=2e-3, end=0.02),
     }
