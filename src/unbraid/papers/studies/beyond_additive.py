@@ -39,7 +39,7 @@ PAPER_SETTING = {
     "data": "two balls that move up and down, 64×64; never both in the upper half",
     "method": "autoencoder with 2 codes, squared error",
     "network": "additive decoder beside a plain one",
-    "steps": "not few",
+    "steps": "many more",
     "seeds": "10",
 }
 NETWORKS: dict[str, NetworkName] = {"additive decoder": "additive", "plain decoder": "auto"}
