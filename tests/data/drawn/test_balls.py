@@ -20,9 +20,9 @@ def test_a_picture_is_the_sum_of_its_balls() -> None:
 
 def test_balls_are_round_whole_and_rise_with_their_factor() -> None:
     data = load("balls", size=64, heights=9)
-    white = data.observations.astype(float) / 255
+    white = (data.observations.astype(float) - data.observations[0, 0, 0]) / 255
     for half, colour, factor in ((white[:, :, :32], balls.COLOURS[0], 0), (white[:, :, 32:], balls.COLOURS[1], 1)):
-        area = half.sum((1, 2))[:, 2] / colour[2]
+        area = half.sum((1, 2))[:, 2] / (colour[2] - balls.BACKGROUND)
         np.testing.assert_allclose(area, np.pi * (balls.RADIUS * 64) ** 2, rtol=0.02)
         centre = (half[..., 2] * np.arange(64)[:, None]).sum((1, 2)) / half[..., 2].sum((1, 2))
         slope = np.polyfit(data.factors[:, factor], centre, 1)[0]

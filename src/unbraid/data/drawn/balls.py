@@ -19,7 +19,10 @@ VERSION = 1
 SIDE, HEIGHTS = 32, 40
 RADIUS = 0.14  # of a ball, in sides of the picture
 PLACES = (0.27, 0.73)  # of the balls' centres from the left
-COLOURS = ((0.95, 0.55, 0.2), (0.25, 0.6, 0.95))
+# Grey and no extremes: decoders add before the logistic function, where black and white lie at infinity and hide what
+# is added to them.
+BACKGROUND = 0.5
+COLOURS = ((0.9, 0.7, 0.25), (0.15, 0.35, 0.8))
 FINE = 4  # points a side in every pixel that are asked whether they lie in a ball
 
 
@@ -45,7 +48,7 @@ def load(size: int = SIDE, heights: int = HEIGHTS, corner: bool = True) -> Facto
         raise InputError(f"balls: heights={heights} is not available; choose a number from 2 to 256.")
     factors = np.indices((heights, heights)).reshape(2, -1).T
     single = [ball(size, heights, place, colour) for place, colour in zip(PLACES, COLOURS, strict=True)]
-    pictures = single[0][factors[:, 0]] + single[1][factors[:, 1]]  # no pixel belongs to both
+    pictures = BACKGROUND + single[0][factors[:, 0]] + single[1][factors[:, 1]]  # no pixel belongs to both
     left, right = (Factor(name, heights) for name in ("left", "right"))
     seen = None if corner else np.flatnonzero(~in_corner(factors, heights))
     note = "Training does not see both balls in the upper half at once. Scores are of all pictures alike."
@@ -62,13 +65,13 @@ def load(size: int = SIDE, heights: int = HEIGHTS, corner: bool = True) -> Facto
 
 
 def ball(size: int, heights: int, place: float, colour: tuple[float, float, float]) -> NDArray[np.float64]:
-    """One ball at each of its heights on black, [height, size, size, 3]; a pixel has the part of it that is covered."""
+    """What one ball adds to the background at each of its heights, [height, size, size, 3], by how much it covers."""
     at = (np.arange(size * FINE) + 0.5) / (size * FINE)
     low, high = 1 - 1.2 * RADIUS, 1.2 * RADIUS  # of the centre, from the top
     centres = np.linspace(low, high, heights)
     inside = (at[:, None] - centres[:, None, None]) ** 2 + (at - place) ** 2 < RADIUS**2  # [height, y, x]
     covered = inside.reshape(heights, size, FINE, size, FINE).mean((2, 4))
-    return np.asarray(covered[..., None] * np.array(colour))
+    return np.asarray(covered[..., None] * (np.array(colour) - BACKGROUND))
 
 
 def in_corner(factors: NDArray[Any], heights: int) -> NDArray[np.bool_]:

@@ -39,7 +39,7 @@ PAPER_SETTING = {
     "data": "two balls that move up and down, 64×64; never both in the upper half",
     "method": "autoencoder with 2 codes, squared error",
     "network": "additive decoder beside a plain one",
-    "steps": "not few",
+    "steps": "many more",
     "seeds": "10",
 }
 NETWORKS: dict[str, NetworkName] = {"additive decoder": "additive", "plain decoder": "auto"}
@@ -58,7 +58,7 @@ def trials(scale: Scale) -> list[Trial]:
     common: dict[str, Any] = {
         "latents": 2,
         "width": setting.width,
-        "likelihood": "bernoulli",  # Gaussians of any width make all black at once, and stay there
+        "likelihood": "bernoulli",
         "batch_size": 32,
         "adam": Adam(lr=2e-3, end=0.02),
     }
