@@ -72,7 +72,7 @@ def test_a_latent_that_never_moves_counts_in_the_published_udr_alone(tmp_path: P
     signal = np.random.default_rng(1).normal(size=(500, 2))
     codes = [np.hstack([signal, one]) for one in noise]
     # The last three have a KL by their variance alone: their means are noise.
-    found = agreement(runs(tmp_path, codes, [np.array([3.0, 3.0, 0.6, 0.6, 0.6])] * 3))
+    found = agreement(runs(tmp_path, codes, [[3.0, 3.0, 0.6, 0.6, 0.6]] * 3))
     assert found["udr_active"].value > 0.9
     assert found["udr"].value < 0.5
     assert found["stability"].value > 0.9
