@@ -65,3 +65,14 @@ def test_stability_knows_no_order_and_no_sign(tmp_path: Path) -> None:
     fewer = runs(tmp_path / "fewer", [base, base], [[1.0] * 4, [1.0, 1.0, 1.0, 0.0]])
     missing = agreement(fewer)["stability"].value
     assert missing == pytest.approx(0.75, abs=1e-9)
+
+
+def test_a_latent_that_never_moves_counts_in_the_published_udr_alone(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).normal(scale=0.03, size=(3, 500, 3))
+    signal = np.random.default_rng(1).normal(size=(500, 2))
+    codes = [np.hstack([signal, one]) for one in noise]
+    # The last three have a KL by their variance alone: their means are noise.
+    found = agreement(runs(tmp_path, codes, [[3.0, 3.0, 0.6, 0.6, 0.6]] * 3))
+    assert found["udr_active"].value > 0.9
+    assert found["udr"].value < 0.5
+    assert found["stability"].value > 0.9

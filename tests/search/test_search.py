@@ -12,7 +12,7 @@ from unbraid.data.factor_data import FactorData
 from unbraid.errors import InputError
 from unbraid.methods import MSVAE, VAE, BetaVAE
 from unbraid.search import Search
-from unbraid.search.trial import read_result
+from unbraid.search.trial import Trial, read_result
 from unbraid.training.machine import Machine
 from unbraid.util.files import read_json
 
@@ -132,3 +132,20 @@ def test_what_cannot_be_is_said_before_anything_is_written(squares: FactorData, 
     ub.fit(squares, VAE(width=0.05, network="mlp"), steps=1, out=tmp_path / "run", show=False)
     with pytest.raises(InputError, match="is a run: choose another --out"):
         go(squares, tmp_path / "run")
+
+
+def test_all_trials_have_the_precision_that_was_measured_once(
+    squares: FactorData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: list[str] = []
+
+    def told(machine: Machine, trial: Trial, data: FactorData) -> list[str]:
+        measured.append(trial.setting.method)
+        return ["bf16-mixed"]
+
+    monkeypatch.setattr("unbraid.search.precision.measured", told)
+    for betas in ([1, 2], [1, 2, 3]):
+        go(squares, tmp_path, vary={"beta": betas}, seeds=1, by="elbo", machine=Machine("cpu", precision="auto"))
+    assert measured == ["beta-vae"], "once for a method, and not again when the search goes on"
+    machines = [read_json(path)["machine"]["precision"] for path in tmp_path.glob("trials/*/environment.json")]
+    assert machines == ["bf16-mixed"] * 3

@@ -97,7 +97,7 @@ def add_choice(parser: ArgumentParser) -> None:
         "--by",
         default="udr",
         metavar="NAME",
-        help="choose by udr, udr_lasso, stability, elbo, l2, or mig, dci, … (udr)",
+        help="choose by udr, udr_lasso, udr_active, stability, elbo, l2, or mig, dci, … (udr)",
     )
     parser.add_argument("--measure", action=ListOf, default=[], metavar="NAME", help="further scores of each run")
     parser.add_argument(

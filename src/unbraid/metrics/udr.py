@@ -150,7 +150,7 @@ def _by_lasso(active: list[Array]) -> Array:
         for j in range(len(active)):
             if j != i:
                 pairwise[i, j] = _relative_strength(weights[:, ends[j] : ends[j + 1]])
-    return (pairwise + pairwise.T) / 2
+    return np.asarray((pairwise + pairwise.T) / 2)
 
 
 def _relative_strength(similarity: Array) -> float:

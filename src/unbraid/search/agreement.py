@@ -16,7 +16,8 @@ from unbraid.metrics import udr
 from unbraid.search.figures import codes_file
 from unbraid.util.arrays import read_arrays
 
-METHODS = {"udr": "spearman", "udr_lasso": "lasso"}
+METHODS = {"udr": "spearman", "udr_lasso": "lasso", "udr_active": "spearman"}
+ACTIVE = 0.01  # variance of a latent's means from which it says something (Burda et al. 2016)
 STABILITY_ROWS = 2_000  # enough for two digits of a mean
 NAMES = (*METHODS, "stability")
 
@@ -32,6 +33,10 @@ class Agreement:
 
 def agreement(folders: Sequence[Path], step: int | None = None) -> dict[str, Agreement]:
     """UDR (Spearman and Lasso) and the stability of codes over the runs of one setting; empty for a single run.
+
+    `udr_active` is UDR of the latents that are active as well as informative. The paper's KL is more than its threshold
+    also where a latent's variance is not the prior's and its mean never moves, as after short trainings; what such
+    latents say is noise, and counts in UDR as much as what the others say.
 
     Args:
         folders: run directories of the same setting with different seeds.
@@ -50,9 +55,17 @@ def agreement(folders: Sequence[Path], step: int | None = None) -> dict[str, Agr
     information = [table["information"] for table in tables] if known else None
     found = {}
     for name, method in METHODS.items():
-        score = udr(codes, information=information, method=method)
+        known_of = information
+        if name == "udr_active" and information is not None:
+            known_of = [np.where(active(one), kl, 0.0) for one, kl in zip(codes, information, strict=True)]
+        score = udr(codes, information=known_of, method=method)
         found[name] = Agreement(score.value, score.interval, tuple(map(float, score.details["per_model"])))
     return found | {"stability": stability(codes, tables)}
+
+
+def active(codes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which latents' means move from observation to observation, in units of the prior's."""
+    return np.asarray(codes.var(axis=0) > ACTIVE)
 
 
 def early_agreement(folders: Sequence[Path], step: int, by: str) -> float:
@@ -74,7 +87,7 @@ def stability(codes: Sequence[NDArray[Any]], tables: Sequence[Mapping[str, Any]]
         values = whole[:STABILITY_ROWS]
         used = np.ptp(values, axis=0) > 0
         if "information" in table:
-            used &= table["information"] > 0.01
+            used &= (table["information"] > 0.01) & active(whole)
         centred = rankdata(values[:, used], axis=0) - (len(values) + 1) / 2
         ranks.append(centred / np.maximum(np.sqrt((centred**2).sum(axis=0)), 1e-12))
     pairwise = np.full((len(codes), len(codes)), np.nan)

@@ -78,8 +78,8 @@ def search(
         seeds: how many (0, 1, …), or which.
         steps: for all stages, or for each.
         minutes: that all trials may take together, in place of steps: as many steps as these allow here.
-        by: the figure to choose by: `udr`, `udr_lasso`, `stability`, `elbo`, `reconstruction`, `l2`, or any score
-            that labels allow, such as `mig`.
+        by: the figure to choose by: `udr`, `udr_lasso`, `udr_active`, `stability`, `elbo`, `reconstruction`, `l2`, or
+            any score that labels allow, such as `mig`.
         measures: further scores of each run.
         halving: train only the best third of the settings beyond a third of the steps, and so on down (ASHA). Early
             scores mislead, as docs/results/search-udr.md measures, so that it is off unless asked for.

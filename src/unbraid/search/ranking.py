@@ -15,6 +15,7 @@ from unbraid.util.intervals import mean_and_interval
 TITLES = {
     "udr": "UDR",
     "udr_lasso": "UDR (Lasso)",
+    "udr_active": "UDR (active)",
     "stability": "stability",
     "elbo": "ELBO",
     "reconstruction": "−log p(x | z)",

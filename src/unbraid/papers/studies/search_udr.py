@@ -19,6 +19,7 @@ from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.runs.codes import factor_columns
 from unbraid.search.agreement import Agreement, agreement
 from unbraid.search.figures import codes_file, losses, shared_codes
+from unbraid.search.halving import promoted
 from unbraid.training import checkpoint
 from unbraid.util.arrays import read_arrays
 
@@ -40,6 +41,9 @@ SETTINGS: dict[Scale, Setting] = {
     "desk": Setting({"size": 32, "stride": 2}, (0.1, 0.3, 0.75, 1.5, 6.0, 24.0), 6, 3_000, (333, 1_000), 0.25),
     "paper": Setting({}, (1.0, 2.0, 4.0, 6.0, 8.0, 10.0), 50, 300_000, (75_000, 150_000), 1.0),
 }
+
+
+VERSIONS = {"udr": "UDR (Spearman)", "udr_lasso": "UDR (Lasso)", "udr_active": "UDR (active)"}
 
 
 def trials(scale: Scale) -> list[Trial]:
@@ -158,12 +162,11 @@ def settings_table(groups: Mapping[str, Sequence[Finished]], agreed: Mapping[str
     """A row for each β."""
     rows = []
     for name, runs in groups.items():
-        udr, lasso = agreed[name]["udr"], agreed[name]["udr_lasso"]
-        figures = [with_ends(udr), with_ends(lasso), f"{agreed[name]['stability'].value:.3f}"]
+        figures = [with_ends(agreed[name][key]) for key in VERSIONS] + [f"{agreed[name]['stability'].value:.3f}"]
         figures += [tables.with_interval([one.figures[key] for one in runs]) for key in ("mig", "dci")]
         figures += [tables.with_interval([one.figures["elbo"] for one in runs], 1)]
         rows.append([name, *figures, f"{np.mean([one.figures['informative'] for one in runs]):.1f}"])
-    heads = ["", "UDR (Spearman)", "UDR (Lasso)", "stability", "MIG", "DCI", "ELBO", "informative latents"]
+    heads = ["", *VERSIONS.values(), "stability", "MIG", "DCI", "ELBO", "informative latents"]
     return tables.markdown(heads, rows)
 
 
@@ -178,9 +181,9 @@ def correlations(groups: Mapping[str, Sequence[Finished]], agreed: Mapping[str, 
     for label, score_of in (("MIG", "mig"), ("DCI", "dci")):
         truth = [[one.figures[score_of] for one in runs] for runs in groups.values()]
         found = {
-            "UDR (Spearman)": [list(agreed[name]["udr"].per_model) for name in groups],
-            "UDR (Lasso)": [list(agreed[name]["udr_lasso"].per_model) for name in groups],
-            "stability": [list(agreed[name]["stability"].per_model) for name in groups],
+            title: [list(agreed[name][key].per_model) for name in groups]
+            for key, title in (VERSIONS | {"stability": "stability"}).items()
+        } | {
             "ELBO": [[one.figures["elbo"] for one in runs] for runs in groups.values()],
         }
         for name, values in found.items():
@@ -195,12 +198,12 @@ def choice(groups: Mapping[str, Sequence[Finished]], agreed: Mapping[str, Mappin
     mig = {name: float(np.mean([one.figures["mig"] for one in runs])) for name, runs in groups.items()}
     oracle = max(mig, key=mig.__getitem__)
     models = [(one.figures["mig"], name, one.trial.seed) for name, runs in groups.items() for one in runs]
-    for title, key in (("Spearman", "udr"), ("Lasso", "udr_lasso")):
+    for key, title in VERSIONS.items():
         chosen = max(groups, key=lambda name: agreed[name][key].value)
         place = int(np.argmax(agreed[chosen][key].per_model))
         run = groups[chosen][place]
         lines.append(
-            f"- UDR ({title}) chooses {chosen}, seed {run.trial.seed}: mean MIG of the setting {mig[chosen]:.3f}, "
+            f"- {title} chooses {chosen}, seed {run.trial.seed}: mean MIG of the setting {mig[chosen]:.3f}, "
             f"of the run {run.figures['mig']:.3f}."
         )
     best = max(models)
@@ -216,21 +219,19 @@ def early(
     setting: Setting, groups: Mapping[str, Sequence[Finished]], agreed: Mapping[str, Mapping[str, Agreement]]
 ) -> str:
     """How UDR after some of the steps ranks settings, compared with UDR and MIG at the end."""
-    last = {name: agreed[name]["udr"].per_model for name in groups}
     mig = [[one.figures["mig"] for one in runs] for runs in groups.values()]
     rows = []
     for step in setting.early:
-        then = {name: agreement([one.folder for one in runs], step)["udr"] for name, runs in groups.items()}
-        values = [list(then[name].per_model) for name in groups]
-        order = sorted(groups, key=lambda name: -then[name].value)
-        half = order[: len(order) // 2]
-        kept = max(groups, key=lambda name: agreed[name]["udr"].value) in half
-        final = between_groups(values, [list(last[name]) for name in groups])
-        known = between_groups(values, mig)
-        rows.append(
-            [f"{step:,}", *("{:.2f} [{:.2f}, {:.2f}]".format(*one) for one in (final, known)), "yes" if kept else "no"]
-        )
-    heads = ["after step", "ρ with UDR at the end", "ρ with MIG at the end", "final choice among the better half"]
+        found = {name: agreement([one.folder for one in runs], step) for name, runs in groups.items()}
+        for key, title in VERSIONS.items():
+            values = [list(found[name][key].per_model) for name in groups]
+            order = sorted(groups, key=lambda name: -found[name][key].value)
+            chosen = max(groups, key=lambda name: agreed[name][key].value)
+            final = between_groups(values, [list(agreed[name][key].per_model) for name in groups])
+            known = between_groups(values, mig)
+            estimates = ["{:.2f} [{:.2f}, {:.2f}]".format(*one) for one in (final, known)]
+            rows.append([f"{step:,}", title, *estimates, "yes" if chosen in order[: promoted(len(order))] else "no"])
+    heads = ["after step", "", "ρ with itself at the end", "ρ with MIG at the end", "final choice among those let on"]
     return tables.markdown(heads, rows)
 
 
