@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,14 +11,12 @@ from scipy.stats import f_oneway, spearmanr, t
 
 from unbraid.metrics import udr
 from unbraid.papers.measures import rank_agreement
-from unbraid.search import halving
 from unbraid.search.agreement import STABILITY_ROWS, agreement
 from unbraid.search.budget import steps_for
 from unbraid.search.effects import effect, levels
 from unbraid.search.figures import CODES
 from unbraid.search.halving import promoted, rungs
 from unbraid.search.ranking import interval, sign
-from unbraid.training.machine import Machine
 from unbraid.util.files import write_arrays
 from unbraid.util.intervals import mean_and_interval
 from unbraid.util.seeds import stream
@@ -103,42 +99,6 @@ def test_a_third_goes_on_at_each_rung_with_three_times_the_steps() -> None:
     assert rungs(900, 2) == []
     assert rungs(2, 100) == []
     assert rungs(9, 1000) == [1, 3]
-
-
-def test_those_that_agree_least_are_left_at_each_rung(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of seven settings three go on after the first rung, two of these after the second; a failed one does not."""
-    value = {"s0": 0.3, "s1": 0.9, "s2": 0.1, "s3": 0.8, "s4": 0.2, "s5": 0.7, "s6": 0.0}
-    plan: Any = [
-        SimpleNamespace(name=f"{name}-{seed}", setting=SimpleNamespace(name=name, error=""), steps=(90,), seed=seed)
-        for name in value
-        for seed in (0, 1)
-    ]
-    ran: list[tuple[list[str], int | None]] = []
-
-    def run(tasks: Any, *_: Any, **__: Any) -> list[Any]:
-        machine = tasks[0].work.keywords["machine"]
-        assert machine.keep == (5, machine.pause)
-        ran.append(([task.name for task in tasks], machine.pause))
-        return [SimpleNamespace(name=task.name, error="broken" if task.name == "s1-0" else "") for task in tasks]
-
-    def agreed(folders: list[Path], step: int) -> dict[str, Any]:
-        if len(folders) < 2:
-            return {}
-        return {"udr": SimpleNamespace(value=value[folders[0].name.split("-")[0]])}
-
-    monkeypatch.setattr(halving, "run_tasks", run)
-    monkeypatch.setattr(halving, "agreement", agreed)
-    monkeypatch.setattr(halving, "Task", lambda name, folder, work: SimpleNamespace(name=name, work=work))
-    folders = {trial.name: Path(trial.name) for trial in plan}
-    nothing: Any = None
-    stopped = halving.halve(folders, plan, nothing, "udr", nothing, Machine("cpu", keep=(5,)), show=False)
-    assert ran == [
-        ([trial.name for trial in plan], 10),
-        ([f"{name}-{seed}" for name in ("s0", "s3", "s5") for seed in (0, 1)], 30),
-    ]
-    early, late = ("s1", "s2", "s4", "s6"), ("s0",)
-    assert stopped == {f"{name}-{seed}": step for names, step in ((early, 10), (late, 30)) for name in names
-                       for seed in (0, 1)}  # fmt: skip
 
 
 def test_steps_are_rounded_down_to_two_digits() -> None:
