@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from unbraid import metrics
 from unbraid.data.published.download import RemoteFile
 from unbraid.errors import InputError
-from unbraid.evaluation import class_priors, downstream, inception, lpips, reconstruction
+from unbraid.evaluation import class_priors, classes, downstream, identity, inception, lpips, reconstruction
 from unbraid.evaluation.conditioning import conditioning_scores
 from unbraid.evaluation.measure import MeasureOptions
 from unbraid.metrics import Score
@@ -338,3 +338,51 @@ def test_a_prior_is_walked_along_with_the_likeliest_class_at_each_mark(
             v, w = (np.exp(method.log_vars[variable][k].numpy()) for k in (i, j))
             distance = (a - b) ** 2 / (4 * (v + w)) + 0.5 * np.log((v + w) / (2 * np.sqrt(v * w)))
             assert found.overlaps[i, j] == pytest.approx(np.exp(-distance.sum()), rel=1e-5)
+
+
+def test_groups_that_move_and_variables_that_are_labelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """c alone where there is one; a variable whose classes are as many as a factor's values."""
+    for groups, moved in ((("u", "c", "z"), ["c"]), (("z", "u"), ["z", "u"])):
+        stage = SimpleNamespace(prior=lambda n, groups=groups: dict.fromkeys(groups))
+        assert identity.moved_groups(SimpleNamespace(stages=[stage])) == moved  # type: ignore[arg-type]
+    factors = [SimpleNamespace(name=name, size=size) for name, size in (("a", 3), ("b", 4), ("c", 2), ("d", 9))]
+    monkeypatch.setattr(classes, "class_method", lambda run: SimpleNamespace(class_sizes=(3, 2, 5)))
+    run: Any = SimpleNamespace(label_factors=factors)
+    assert {k: factor.name for k, factor in classes.labelled_variables(run).items()} == {0: "a"}
+
+
+def test_as_many_identities_as_images_have_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, int, int]] = []
+
+    def features(chain: Any, function: Any, *, identities: int, poses: int, seed: int) -> np.ndarray:
+        asked.append((identities, poses, seed))
+        return np.random.default_rng(0).normal(size=(identities, poses, 2))
+
+    stage = SimpleNamespace(prior=lambda n: {"z": None})
+    run: Any = SimpleNamespace(is_image=False, plan=SimpleNamespace(seed=5), chain=SimpleNamespace(stages=[stage]))
+    monkeypatch.setattr(identity, "traversed_features", features)
+    for images, identities in ((100, 6), (16, 2), (48, 3)):
+        score = identity.compute(run, (), MeasureOptions(images=images, show=False), True)["identity_change"]
+        assert asked[-1] == (identities, 16, 5)
+        assert score.details["features"] == "values"
+        assert score.details["moved"] == ["z"]
+
+
+def test_classes_are_the_likeliest_of_rows_whose_labels_were_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
+    truth = np.array([0.0, 1.0, 1.0, np.nan, 0.0, 1.0])
+    odds = np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.5, 0.5], [0.3, 0.7], [0.1, 0.9]])
+    data = Observed(np.arange(6.0)[:, None])
+    data.column = lambda name: truth  # type: ignore[attr-defined]
+    seen = np.full((6, 1), np.nan)
+    seen[:2, 0] = truth[:2]
+    run: Any = SimpleNamespace(data=data, visible_labels=seen, plan=SimpleNamespace(seed=0))
+    monkeypatch.setattr(classes, "labelled_variables", lambda run: {0: SimpleNamespace(name="shape")})
+    monkeypatch.setattr(classes, "classify", lambda run, x: [odds[x[:, 0].astype(int)]])
+    score = classes.class_scores(run)["class_accuracy/shape"]
+    assert score.value == pytest.approx(1 / 3)  # of rows 2, 4 and 5
+    assert score.details["observations"] == 3
+    assert score.details["naming"] == "given"
+    assert not score.details["seen_in_training"]
+    run.visible_labels = truth[:, None]
+    every = classes.class_scores(run)["class_accuracy/shape"]
+    assert (every.value, every.details["seen_in_training"]) == (pytest.approx(3 / 5), True)

@@ -127,11 +127,11 @@ def test_the_factorvae_score() -> None:
 
 
 def test_values_with_too_few_rows_are_not_held_fixed() -> None:
-    label = np.array([0.0] * 12 + [1.0] * 11 + [2.0] * 3 + [np.nan] * 2)[:, None]
-    found = Strata(as_table(np.zeros((28, 1)), label, kinds=["categorical"]), 0, least=10)
-    assert found.rows.tolist() == list(range(23))
-    assert found.first.tolist() == [0] * 12 + [12] * 11
-    assert found.count.tolist() == [12] * 12 + [11] * 11
+    label = np.array([0.0] * 10 + [1.0] * 11 + [2.0] * 9 + [np.nan] * 2)[:, None]
+    found = Strata(as_table(np.zeros((32, 1)), label, kinds=["categorical"]), 0, least=10)
+    assert found.rows.tolist() == list(range(21))
+    assert found.first.tolist() == [0] * 10 + [10] * 11
+    assert found.count.tolist() == [10] * 10 + [11] * 11
     for counts, enough in (((12, 11, 24), False), ((12, 11, 23), True), ((30, 3), False)):
         column = np.repeat(np.arange(len(counts)), counts).astype(float)
         if counts == (12, 11, 24):  # of values of one row each, more than half of the rows

@@ -28,7 +28,10 @@ def print_scores(
     rooms: Mapping[str, Sequence[str]],
     known: set[str],
 ) -> int:
-    """Print the table of the page; 1 if a mutant survived that the page does not explain."""
+    """Print the table of the page; 1 if a mutant survived that the page does not explain.
+
+    The score is of those that change something: what the page explains to be equivalent is left out of it.
+    """
     unexplained = 0
     print("\n| part | mutants | killed | equivalent | score |\n|---|---|---|---|---|")
     for room, files in rooms.items():
@@ -39,7 +42,7 @@ def print_scores(
         left = [m for m, status in tried if status in ("survived", "broken")]
         same = sum(plain(m) in known for m in left)
         unexplained += len(left) - same
-        score = f"{100 * killed / max(1, len(tried)):.1f} %"
+        score = f"{100 * killed / max(1, len(tried) - same):.1f} %"
         print(f"| `{room}` | {len(tried)} | {killed} | {same} | {score} |")
     for mutant in mutants:
         if results.get(mutant.key, {}).get("status") in ("survived", "broken") and plain(mutant) not in known:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from unbraid.nets.broadcast import AtEveryPlace, broadcast_decoder, start_at_colour
+from unbraid.nets.broadcast import AtEveryPlace, Cut, broadcast_decoder, start_at_colour
 
 
 @pytest.mark.parametrize("shape", [(1, 16, 16), (3, 32, 32), (1, 64, 64), (3, 128, 128), (3, 30, 45)])
@@ -44,3 +44,8 @@ def test_an_untrained_decoder_paints_the_colour_that_it_is_told():
         made = decoder(torch.randn(2, 3)).sigmoid()
     torch.testing.assert_close(made.mean((0, 2, 3)), torch.tensor([0.9, 0.5, 0.1]))
     torch.testing.assert_close(made.std((0, 2, 3)), torch.zeros(3), atol=1e-6, rtol=0)
+
+
+def test_what_sticks_out_is_cut_off_below_and_on_the_right() -> None:
+    images = torch.arange(36.0).reshape(1, 1, 6, 6)
+    assert Cut(2, 3)(images).tolist() == [[[[0.0, 1.0, 2.0], [6.0, 7.0, 8.0]]]]

@@ -323,3 +323,20 @@ def test_independent_codes_that_were_turned_are_turned_back(degrees: float) -> N
     assert found.gain == pytest.approx(found.entropy_before - found.entropy_after)
     rows = (apart @ turn.T - (apart @ turn.T).mean(0)) @ found.matrix.T
     assert rotation.marginal_entropies(np.ascontiguousarray(rows.T)).sum() == pytest.approx(found.entropy_after)
+
+
+@pytest.mark.parametrize("degrees", [-41, -25, -11, 11, 25, 41])
+def test_two_codes_are_turned_back_at_once_and_those_that_are_apart_stay(
+    degrees: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rotation, "SWEEPS", 1)
+    draws = np.random.default_rng(1)
+    apart = np.stack([draws.uniform(-1, 1, 3000), 0.6 * draws.laplace(size=3000)], axis=1)
+    angle = np.deg2rad(degrees)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    back = rotation.independent_rotation(apart @ turn.T).matrix @ turn
+    assert np.abs(back).max(axis=1) == pytest.approx(np.ones(2), abs=0.005)
+    monkeypatch.setattr(rotation, "SWEEPS", 10)
+    still = rotation.independent_rotation(apart)
+    assert (still.matrix == np.eye(2)).all()
+    assert still.gain == 0
