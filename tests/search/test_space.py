@@ -8,14 +8,14 @@ from unbraid.search.space import Range, Values, parse_values, settings, with_opt
 
 
 def test_an_option_goes_to_the_methods_that_have_it() -> None:
-    found = settings([[BetaTCVAE()], [FactorVAE()]], {"beta": ["1", "4"], "factor-vae.gamma": ["10", "35"]})
+    found = settings([[BetaTCVAE()], [FactorVAE()]], {"alpha": ["1", "4"], "factor-vae.gamma": ["10", "35"]})
     assert [one.name for one in found] == [
-        "beta-tcvae, beta 1",
-        "beta-tcvae, beta 4",
+        "beta-tcvae, alpha 1",
+        "beta-tcvae, alpha 4",
         "factor-vae, gamma 10",
         "factor-vae, gamma 35",
     ]
-    assert [one.stages[0].beta for one in found[:2]] == [1.0, 4.0]  # type: ignore[attr-defined]
+    assert [one.stages[0].alpha for one in found[:2]] == [1.0, 4.0]  # type: ignore[attr-defined]
     assert found[0].stages[0].gamma == BetaTCVAE().gamma, "gamma was named for the other method"  # type: ignore[attr-defined]
     assert found[3].stages[0].gamma == 35.0  # type: ignore[attr-defined]
 
