@@ -222,3 +222,13 @@ def test_codes_of_a_class_are_its_mode_beside_the_likeliest_modes_of_the_others(
     np.testing.assert_allclose(found, [[*first[1], *second[0]], [*first[0], *second[0]]])
     found = method.class_codes(1, torch.tensor([1])).detach().numpy()
     np.testing.assert_allclose(found, [[*first[2], *second[1]]])
+
+
+def test_the_parts_of_a_semi_supervised_bound_are_called_by_their_names() -> None:
+    factor = (Factor("mass", 0, "continuous"),)
+    spec = DataSpec((1, 2, 2), 10, factor, ((2.0, 6.0),), labelled=4, shares=((),), means=(3.0,))
+    method = methods.SSIDVAE(latents=2, width=0.01, beta=1.7).build(spec)
+    method.encoder, method.decoder = hand.Tiny(5, 4), hand.Tiny(2, 1, 2, 2)
+    bound, parts = method.bound_rows(torch.from_numpy(X), torch.rand(4, 1))
+    total = parts["reconstruction"] + 1.7 * parts["kl"] + parts["label"] + parts["label_kl"]
+    torch.testing.assert_close(bound, total)
