@@ -193,3 +193,42 @@ def test_counts_are_dispersed_by_their_variance_over_their_mean() -> None:
     assert Traits.of(data).likelihood == "poisson"
     wide = from_arrays(counts[:, [1, 1, 0]].astype(float), kind="counts")
     assert Traits.of(wide).likelihood == "negative-binomial"
+
+
+def test_the_prior_of_labels_is_that_of_their_scaled_values() -> None:
+    factor = (Factor("mass", 0, "continuous"),)
+    spec = DataSpec((1, 2, 2), 10, factor, ((2.0, 6.0),), labelled=4, shares=((),), means=(3.0,))
+    method = methods.IVAE(latents=2, width=0.01).build(spec)
+    method.prior_encoder = hand.Tiny(1, 4)
+    p = method.conditional_prior_of(torch.tensor([[5.0], [2.0]]))
+    mean, log_var = hand.halves(hand.linear(weights(method), "prior_encoder", np.array([[0.75], [0.0]])))
+    np.testing.assert_allclose(p.mean.detach().numpy(), mean)
+    np.testing.assert_allclose(p.log_var.detach().numpy(), log_var)
+
+
+def test_the_decoder_of_parted_vae_sees_class_codes_first() -> None:
+    method = methods.PartedVAE(latents=2, class_latents=1, classes=(3,), width=0.01).build(DataSpec((1, 2, 2), 10))
+    method.decoder = hand.Tiny(3, 1, 2, 2)
+    u, z = np.array([[0.3], [-1.0]]), np.array([[2.0, 0.5], [0.1, -0.7]])
+    made = method.decode({"z": torch.from_numpy(z), "u": torch.from_numpy(u)}).detach().numpy().reshape(2, -1)
+    np.testing.assert_allclose(made, hand.sigmoid(hand.linear(weights(method), "decoder", u, z)))
+
+
+def test_codes_of_a_class_are_its_mode_beside_the_likeliest_modes_of_the_others() -> None:
+    method = methods.PartedVAE(latents=2, class_latents=2, classes=(3, 2), width=0.01).build(DataSpec((1, 2, 2), 10))
+    method.class_shares.copy_(torch.tensor([0.2, 0.3, 0.5, 0.6, 0.4]))
+    first, second = (modes.mean.detach().numpy() for modes in method.mode_list)
+    found = method.class_codes(0, torch.tensor([1, 0])).detach().numpy()
+    np.testing.assert_allclose(found, [[*first[1], *second[0]], [*first[0], *second[0]]])
+    found = method.class_codes(1, torch.tensor([1])).detach().numpy()
+    np.testing.assert_allclose(found, [[*first[2], *second[1]]])
+
+
+def test_the_parts_of_a_semi_supervised_bound_are_called_by_their_names() -> None:
+    factor = (Factor("mass", 0, "continuous"),)
+    spec = DataSpec((1, 2, 2), 10, factor, ((2.0, 6.0),), labelled=4, shares=((),), means=(3.0,))
+    method = methods.SSIDVAE(latents=2, width=0.01, beta=1.7).build(spec)
+    method.encoder, method.decoder = hand.Tiny(5, 4), hand.Tiny(2, 1, 2, 2)
+    bound, parts = method.bound_rows(torch.from_numpy(X), torch.rand(4, 1))
+    total = parts["reconstruction"] + 1.7 * parts["kl"] + parts["label"] + parts["label_kl"]
+    torch.testing.assert_close(bound, total)
