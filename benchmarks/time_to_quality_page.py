@@ -37,7 +37,7 @@ it should be. «of stage 1» is the squared error of x̂ as a part of y's.
 - The time is a few minutes on one core. That is what the fast recipe is made for, and the papers' settings and
   pythae's are not: they are for hours on a GPU, where they do better than here. This is what a user with minutes gets.
 - `scenes` was drawn so that its factors can be found, and the fast recipe was chosen on it and on `sprites`. Cars3D
-  played no part in that.
+  played a part in one thing: that x̂ is cut to [0, 1] in training (with a seed that is not reported).
 - Steps are chosen beforehand by the pace of a few, so that contestants end some seconds apart: compare them at equal
   CPU seconds, not at their ends.
 - Weights on the way are of the same run, whose learning rate falls to its end: a run that was made for a quarter of the
@@ -52,7 +52,8 @@ it should be. «of stage 1» is the squared error of x̂ as a part of y's.
 ABLATION = """## Which part earns what
 The fast first stage without one of its parts at a time, {seconds:.0f} CPU seconds each: means, with the least and the
 greatest over seeds {seeds}, which are reported nowhere else. «Against the recipe» is the difference in MIG, seed by
-seed. Written by `benchmarks/ablation.py`.
+seed; of one seed it is a direction and no result. Written by `benchmarks/ablation.py`, which goes on with what is
+missing.
 
 {table}
 
@@ -117,7 +118,9 @@ def ablation_table(results: Results) -> str:
         runs = [run for run in results if run["data"] == data and run["number"] == number]
         seconds, steps = (np.mean([run[name] for run in runs]) for name in ("seconds", "steps"))
         ahead = [run["mig"] - whole[run["seed"]] for run in runs if run["seed"] in whole and number]
-        signs = f"{np.mean(ahead):+.2f} ({min(ahead):+.2f} to {max(ahead):+.2f})".replace("-", "−") if ahead else "–"
+        signs = f"{np.mean(ahead):+.2f}" if ahead else "–"
+        signs += f" ({min(ahead):+.2f} to {max(ahead):+.2f})" if len(ahead) > 1 else ""
+        signs = signs.replace("-", "−")
         cells = [data, runs[0]["part"], f"{seconds:.0f}", f"{steps:,.0f}", spread(runs, "mig", 2), signs]
         lines.append(f"| {' | '.join([*cells, spread(runs, 'l2', 4)])} |")
     return "\n".join(lines)
@@ -151,8 +154,8 @@ def draw(path: Path, results: Results, names: Sequence[str]) -> None:
             axis.spines[["top", "right"]].set_visible(False)
     axes[0, 0].set_ylabel("MIG")
     axes[1, 0].set_ylabel("squared error")
-    axes[0, 0].legend(frameon=False, fontsize=8)
-    figure.tight_layout()
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="upper center", ncols=3, frameon=False, fontsize=8)
+    figure.tight_layout(rect=(0, 0, 1, 0.96))
     figure.savefig(path, dpi=110)
     plt.close(figure)
 
