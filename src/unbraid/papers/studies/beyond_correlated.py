@@ -42,7 +42,7 @@ PAPER_SETTING = {
     "weights": "a grid for each method, data set and strength; the best",
     "seeds": "6",
 }
-BETA, HFS_ALONE, HFS_BESIDE = 4.0, 1000.0, 100.0
+BETA, HFS_ALONE, HFS_BESIDE = 0.3, 1.0, 1.0
 COLUMNS = against_chance.COLUMNS | {"active": ("active latents", 1)}
 
 
