@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from collections import defaultdict
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -124,8 +124,20 @@ def files_of(rooms: list[str], only: list[str]) -> dict[str, list[str]]:
     return found
 
 
+@cache
+def source_digest(name: str) -> str:
+    """What a file of the package holds; empty where it is gone."""
+    path = SOURCE / name
+    return digest_of(path) if path.is_file() else ""
+
+
+def sources_of(entry: dict[str, Any]) -> dict[str, str]:
+    """The files whose functions a test enters: one that has changed may call what it did not call before."""
+    return {name: source_digest(name) for name in sorted({place.split(":")[0] for place in entry["functions"]})}
+
+
 class Coverage:
-    """Which test enters which function, kept from run to run for test files that have not changed."""
+    """Which test enters which function, kept from run to run while the test file and what it enters are the same."""
 
     def __init__(self, session: Session, folder: Path) -> None:
         self.path = folder / "coverage.jsonl"
@@ -141,6 +153,7 @@ class Coverage:
             for entry in kept
             if entry["test"] in session.items
             and entry["digest"] == digests[entry["test"].split("::")[0]]
+            and entry.get("sources") == sources_of(entry)
             and not entry["failed"]
         }
         missing = [name for name in session.items if name not in current]
@@ -151,7 +164,8 @@ class Coverage:
             in_fork(lambda: session.watch(missing, raw), quiet=True)
             for line in raw.read_text().splitlines():
                 entry = json.loads(line)
-                current[entry["test"]] = entry | {"digest": digests[entry["test"].split("::")[0]]}
+                of_test = digests[entry["test"].split("::")[0]]
+                current[entry["test"]] = entry | {"digest": of_test, "sources": sources_of(entry)}
             raw.unlink()
             others = [
                 e for e in self.read() if e["test"] not in session.items
