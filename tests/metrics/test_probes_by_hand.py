@@ -151,8 +151,8 @@ def mean_of(values: Array, chosen: Array) -> float:
     return float(values[chosen].mean()) if chosen.any() else 0.0
 
 
-@pytest.mark.parametrize("normalise", [True, False])
-def test_explicitness(normalise: bool) -> None:
+@pytest.mark.parametrize("convention", ["normalised", "auc"])
+def test_explicitness(convention: str) -> None:
     codes, factors = mixed()
     codes, factors = codes[:, :3], factors[:, :3]  # twenty parts of a continuous factor need more rows
     fit, held = split(90, **SOME)
@@ -178,14 +178,14 @@ def test_explicitness(normalise: bool) -> None:
         areas.append(np.mean(each))
         again.append(np.mean(drawings, axis=0))
     score = m.explicitness(
-        codes, factors, kinds=KINDS[:3], sizes=SIZES[:3], names=NAMES[:3], **HOW, **SOME, normalise=normalise
+        codes, factors, kinds=KINDS[:3], sizes=SIZES[:3], names=NAMES[:3], **HOW, **SOME, convention=convention
     )
-    slope, offset = (2, -1) if normalise else (1, 0)
+    slope, offset = (2, -1) if convention == "normalised" else (1, 0)
     assert score.value == pytest.approx(slope * np.mean(areas) + offset, abs=1e-6)
     assert score.details["auc"] == pytest.approx(np.mean(areas), abs=1e-6)
     expected = by_name(slope * np.array(areas) + offset, NAMES[:3])
     assert score.details["per_factor"] == pytest.approx(expected, abs=1e-6)
-    assert (score.details["seed"], score.details["normalised"]) == (SEED, normalise)
+    assert (score.details["seed"], score.details["convention"]) == (SEED, convention)
     several = slope * np.mean(again, axis=0) + offset
     assert score.interval == pytest.approx(around(score.value, several, offset, 1), abs=1e-6)
 

@@ -100,7 +100,7 @@ def parts(information: Array, entropy: Array, known: Array) -> dict[str, Array]:
         {'modularity': [1.0, 1.0], 'compactness': [1.0, 0.38], 'explicitness': [0.5, 1.0]}
     """
     known = np.maximum(known, 1e-12)
-    share = information / known[..., None, :]
+    share = np.maximum(information, 0.0) / known[..., None, :]  # rounding may leave less than nothing
     own = np.arange(share.shape[-1]) == share.argmax(axis=-1)[..., None]  # [..., latent, factor]: whose it is
     held = (own * exclusivity(share)[..., None]).sum(axis=-2)
     return {

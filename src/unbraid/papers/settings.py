@@ -37,10 +37,10 @@ def weights_described(size: int, paper: int = PAPER_SIDE) -> str:
     """That rule in words, for the page.
 
     Example:
-        >>> weights_described(32)
-        '0.25 of the paper\'s, as the images have of its pixels'
-        >>> weights_described(64)
-        "the paper's"
+        >>> print(weights_described(32))
+        0.25 of the paper's, as the images have of its pixels
+        >>> print(weights_described(64))
+        the paper's
     """
     part = part_of_values(size, paper)
     return "the paper's" if part == 1 else f"{part:g} of the paper's, as the images have of its pixels"

@@ -116,9 +116,9 @@ def settings(
 
     Example:
         >>> from unbraid.methods import BetaTCVAE, FactorVAE
-        >>> found = settings([[BetaTCVAE()], [FactorVAE()]], {"beta": [1, 4], "factor-vae.gamma": [10]})
+        >>> found = settings([[BetaTCVAE()], [FactorVAE()]], {"alpha": [1, 4], "factor-vae.gamma": [10]})
         >>> [one.name for one in found]
-        ['beta-tcvae, beta 1', 'beta-tcvae, beta 4', 'factor-vae, gamma 10']
+        ['beta-tcvae, alpha 1', 'beta-tcvae, alpha 4', 'factor-vae, gamma 10']
     """
     varied = all_takers(chains, vary)
     if random is None:
