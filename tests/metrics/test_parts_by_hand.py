@@ -132,7 +132,7 @@ def test_the_seed_is_zero_unless_it_is_told(name: str) -> None:
     else:
         factors = factors[:, :2] if with_votes else factors
         if name == "omes":  # rows that differ in one factor only
-            factors = np.stack(np.meshgrid(np.arange(10), np.arange(6)), axis=-1).reshape(-1, 2)
+            factors = np.stack(np.meshgrid(np.arange(10), np.arange(6)), axis=-1).reshape(-1, 2).astype(float)
         found = m.METRICS[name].function(as_table(codes, factors, log_vars=0 * codes), replicates=0, **options)
     scores = found.values() if isinstance(found, dict) else [found]
     assert all(score.details.get("seed", 0) == 0 for score in scores)

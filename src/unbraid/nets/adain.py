@@ -12,7 +12,8 @@ from torch.nn import functional as F
 
 from unbraid.data.spec import DataSpec
 from unbraid.errors import InputError
-from unbraid.nets.stacks import VECTOR_UNITS, scaled, upsampling
+from unbraid.nets.layers import upsampling
+from unbraid.nets.stacks import VECTOR_UNITS, scaled
 
 StylesOf = Literal["channels", "places"]
 STYLES_OF = "what z scales and shifts: channels as a whole, or at every place of an image (the authors' code)"

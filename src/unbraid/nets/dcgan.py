@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from unbraid.nets.critic import SLOPE
-from unbraid.nets.stacks import VECTOR_UNITS, map_sizes, scaled, upsampling
+from unbraid.nets.layers import upsampling
+from unbraid.nets.stacks import VECTOR_UNITS, map_sizes, scaled
 
 
 class PairCritic(nn.Module):

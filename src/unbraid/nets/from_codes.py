@@ -10,7 +10,8 @@ from torch.nn import functional as F
 
 from unbraid.errors import InputError
 from unbraid.nets.adain import Styles, adain, halvings
-from unbraid.nets.stacks import VECTOR_UNITS, scaled, upsampling
+from unbraid.nets.layers import upsampling
+from unbraid.nets.stacks import VECTOR_UNITS, scaled
 
 
 class DecoderFromCodes(nn.Module):

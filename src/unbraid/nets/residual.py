@@ -7,7 +7,8 @@ from math import prod
 from torch import nn
 
 from unbraid.nets.adain import SLOPE, halvings
-from unbraid.nets.stacks import VECTOR_UNITS, mlp, scaled
+from unbraid.nets.layers import mlp
+from unbraid.nets.stacks import VECTOR_UNITS, scaled
 
 
 def residual_trunk(
