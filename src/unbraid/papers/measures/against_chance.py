@@ -59,6 +59,5 @@ COLUMNS = {
 DRAWN = {name: COLUMNS[name] for name in ("mig", "dci", "infom", "infoc", "l2")}
 HOW = (
     "Means over seeds with 95 % Student intervals. Scores from mean codes; at chance, the same codes against factors "
-    "in a random order. InfoM, InfoC and InfoE: modularity, compactness and explicitness of InfoMEC (Hsu et al. 2023). "
-    "Weights were chosen on seeds that are not shown."
+    "in a random order. InfoM, InfoC and InfoE: modularity, compactness and explicitness of InfoMEC (Hsu et al. 2023)."
 )
