@@ -47,3 +47,10 @@ def test_sizes_that_there_are_not_are_refused() -> None:
             methods.VAE(resolution=side).build(SPEC)
     with pytest.raises(InputError, match="--resolution is for images"):
         methods.VAE(resolution=8, likelihood="gaussian").build(DataSpec((20,), 48))
+
+
+@pytest.mark.parametrize(("full", "side"), [((3, 12, 20), 6), ((1, 9, 9), 3), ((2, 10, 10), 4)])
+def test_halving_has_a_way_of_its_own_and_the_means_are_the_same_to_the_bit(full: tuple[int, ...], side: int) -> None:
+    view, x = Resolution(full, side), torch.rand(5, *full, generator=torch.Generator().manual_seed(0))
+    for images in (x, x.contiguous(memory_format=torch.channels_last)):
+        assert torch.equal(view.down(images), torch.nn.functional.interpolate(images, view.shape[1:], mode="area"))

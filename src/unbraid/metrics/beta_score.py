@@ -18,7 +18,7 @@ from unbraid.metrics.score import Score
 
 
 @table_metric
-@calibration(draws=5, rows=False, train=1000, test=2000)
+@calibration(draws=3, rows=False, train=1000, test=2000)
 def beta_score(
     table: Table, *, batch: int = BATCH, train: int = TRAIN, test: int = TEST, seed: int = 0, replicates: int = REPEATS
 ) -> Score:

@@ -21,7 +21,7 @@ PARTED_BATCH, PARTED_DEVIATION = 100, 0.1  # of the program of PartedVAE's autho
 
 
 @table_metric
-@calibration(draws=5, rows=False, unless=("parted",), train=1000, test=2000)
+@calibration(draws=3, rows=False, unless=("parted",), train=1000, test=2000)
 def factor_score(
     table: Table,
     *,
