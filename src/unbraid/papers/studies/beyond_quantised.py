@@ -95,7 +95,8 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "network": f"broadcast decoder, width {setting.width:g}, 10 latents: 2 for each factor",
         "steps": f"{setting.steps:,}, batch {setting.batch_size}, Adam(W) {setting.lr:g} falling to 2 %",
         "decay": f"{setting.decay:g} (QLAE): decay and learning rate act together, and steps are few",
-        "weights": f"β {BETA:g} with a Gaussian of scale {SCALE:g}; Tripod's independence {INDEPENDENCE:g}, Hessian {HESSIAN:g}; codebooks {COMMITMENT:g}",
+        "weights": f"β {BETA:g} with a Gaussian of scale {SCALE:g}; Tripod's independence {INDEPENDENCE:g}, "
+        f"Hessian {HESSIAN:g}; codebooks {COMMITMENT:g}",
         "seeds": str(setting.seeds),
     }
     return tables.document(
