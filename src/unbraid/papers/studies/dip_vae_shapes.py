@@ -18,7 +18,7 @@ from unbraid.papers.study import Finished, Scale, Study, Trial
 THIRD = 200.0  # λ_3 on 2D Shapes
 SETTINGS: dict[Scale, BatchSetting] = {
     "smoke": BatchSetting({"size": 32, "stride": 8}, 3, 0.1, 2e-3, 1, 32, "auto", 0.05, 3),
-    "desk": BatchSetting({"size": 32}, 600, 0.25, 3e-3, 3, 400, "broadcast", 0.05),
+    "desk": BatchSetting({"size": 32}, 600, 0.25, 3e-3, 6, 400, "broadcast", 0.05),
     "paper": BatchSetting({}, 100_000, 1.0, 1e-4, 5, 400, "conv"),
 }
 HELD_OUT = 0.1
