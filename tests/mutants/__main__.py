@@ -30,15 +30,18 @@ ROOMS = {
         "training/averaging.py",
         "training/batches.py",
         "training/loop.py",
+        "training/watching.py",
         "core/method.py",
         "core/terms.py",
         "runs/chain.py",
+        "runs/codes.py",
+        "runs/conditioning.py",
     ),
     "measures": tuple(
         f"evaluation/{name}.py"
         for name in (
             "conditioning", "identity", "identifiability", "classes", "class_priors", "downstream", "reconstruction",
-            "inception", "lpips", "table", "generalisation", "held_out_course", "verdict",
+            "inception", "leakage", "lpips", "table", "generalisation", "held_out_course", "verdict",
         )
     ),
     "data": tuple(
@@ -65,8 +68,7 @@ TESTS = {
     "methods": (
         "tests/methods",
         "src/unbraid/methods",
-        "tests/nets/test_resolution.py",
-        "tests/nets/test_nearest_codes.py",
+        "tests/nets",
         "tests/training/test_training_means.py",
         "tests/training/test_method_contract.py::test_method_keeps_the_contract",
     ),
