@@ -36,6 +36,9 @@ ROOMS = {
         "runs/chain.py",
         "runs/codes.py",
         "runs/conditioning.py",
+        "runs/directory.py",
+        "runs/held_out.py",
+        "runs/label_access.py",
     ),
     "measures": tuple(
         f"evaluation/{name}.py"
@@ -84,11 +87,18 @@ TESTS = {
         "tests/training/test_held_out_batches.py",
         "tests/training/test_loop_by_hand.py",
         "tests/training/test_logged_terms.py",
+        "tests/training/test_players_by_hand.py",
         "tests/runs/test_chain_by_hand.py",
+        "tests/runs/test_what_stages_see.py",
+        "tests/runs/test_held_out_run.py",
         "tests/training/test_weight_decay.py",
         "tests/methods/test_updates.py",
         "tests/methods/staged/test_stages.py",
         "tests/evaluation/test_stage_measures.py",
+        "tests/evaluation/test_evaluate_labels.py",
+        "src/unbraid/core",
+        "src/unbraid/runs",
+        "src/unbraid/training",
     ),
     "measures": ("tests/evaluation", "tests/nets/test_inception.py"),
     "data": (
