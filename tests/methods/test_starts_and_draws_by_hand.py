@@ -1,5 +1,7 @@
 """Where methods begin (PCA, EM), what they draw, and options that only some of their functions read, in NumPy."""
 
+from dataclasses import replace
+
 import hand
 import numpy as np
 import pytest
@@ -9,12 +11,15 @@ from scipy.special import gammaln
 from torch import nn
 
 from unbraid import methods
-from unbraid.core import DataSpec
+from unbraid.core import Adam, DataSpec
 from unbraid.data import Factor
 from unbraid.data.counts import Counts
+from unbraid.data.own.arrays import from_arrays
 from unbraid.data.pairs import Pairs
+from unbraid.errors import InputError
 from unbraid.methods.staged import ms_flow
 from unbraid.methods.staged.sizes import latents
+from unbraid.methods.traits import Traits, check_counts
 
 pytestmark = pytest.mark.usefixtures("double")
 X, Y = hand.observations(3, 1, 5, 5), hand.observations(3, 1, 5, 5, seed=2)
@@ -152,13 +157,6 @@ def test_the_kl_that_is_shown_is_no_distance_from_a_capacity() -> None:
     assert (values["kl"], values["kl_distance"]) == pytest.approx((kl, abs(kl - 4.5)))
 
 
-def test_dip_vae_says_what_the_noise_of_third_moments_costs() -> None:
-    """λ₃ times D·(D + 1)·(D + 2)/n: 200 · 1,320/64 = 4,125 nats, and 660 at the paper's batch of 400."""
-    (said,) = methods.DIPVAEII(third_moments=200.0, batch_size=64, latents=10).cautions()
-    assert "about 4,125 nats" in said
-    assert methods.DIPVAEII(third_moments=200.0, batch_size=400, latents=10).cautions() == []
-
-
 def test_ms_vae_may_be_given_logits_of_y(draws: Draws) -> None:
     """As in the authors' code, in encoder and decoder alike; black and white are half a byte from the ends."""
     y = Y.copy()
@@ -178,3 +176,80 @@ def test_ms_vae_may_be_given_logits_of_y(draws: Draws) -> None:
     z = np.array([[0.5, -1.0], [0.0, 2.0], [1.0, 1.0]])
     made = method.decode({"z": torch.from_numpy(z)}, torch.from_numpy(y)).detach().numpy().reshape(3, -1)
     np.testing.assert_allclose(made, hand.sigmoid(hand.linear(weights(method), "decoder", seen, z)))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        methods.PartedVAE(latents=2, classes=(2,), width=0.01, likelihood="poisson", library_size=True),
+        methods.JointVAE(latents=2, classes=(2,), width=0.01, likelihood="poisson", library_size=True),
+        methods.HFVAE(groups=(1, 1), classes=(2,), width=0.01, likelihood="poisson", library_size=True),
+        methods.BetaVAE(latents=2, width=0.01, likelihood="poisson", library_size=True),
+    ],
+    ids=lambda config: config.name,
+)
+def test_shares_of_a_total_do_not_change_with_it(config: methods.BetaVAE) -> None:
+    """Rates of an observation's own total are the same whatever is added to all their logarithms; others are not."""
+    counts = Counts((2.0, 1.5, 14.0), library=13.0)
+    x = np.array([[0.0, 3.0, 11.0], [7.0, 1.0, 5.0]])
+    for library in (True, False):
+        method = replace(config, library_size=library).build(DataSpec((3,), 10, counts=counts))
+        found = []
+        for added in (0.0, 2.0):
+            with torch.no_grad():
+                method.decoder[-1].log_rate.add_(added)
+            torch.manual_seed(1)
+            found.append(method.loss(hand.batch(x), 0).values()["reconstruction"])
+        assert (found[0] == pytest.approx(found[1])) == library
+
+
+def test_bounds_of_a_control_are_those_of_its_values_whether_all_occur_or_not() -> None:
+    factors = (Factor("size", 4, "ordinal"), Factor("mass", 0, "continuous"))
+    spec = DataSpec((4,), 10, factors, ((1.0, 2.0), (0.5, 2.5)), labelled=10, shares=((), ()), means=(1.5, 1.0))
+    inputs = methods.Controls(likelihood="gaussian", width=0.01).build(spec).inputs
+    assert inputs.bounds == [(0.0, 3.0), (0.5, 2.5)]
+
+
+def test_a_students_decoder_takes_both_codes_side_by_side() -> None:
+    method = methods.JacobianSupervision(latents=2, width=0.02).build(DataSpec((1, 5, 5), 10, codes=3))
+    assert method.decoder.start[0].in_features == 5
+    assert not hasattr(method.decoder, "styles")
+
+
+def test_the_fast_second_stage_is_what_its_page_says() -> None:
+    config = methods.MSVAE.fast()
+    assert config.adam == Adam(lr=0.002, beta1=0.9, beta2=0.99, end=0.02, schedule="cosine", warmup=100, clip=1.0)
+    assert (config.latents, config.batch_size, config.average) == (192, 16, 0.99)
+    assert (config.likelihood, config.bounded, config.z_prior) == ("gaussian-optimal", True, "learned")
+
+
+def test_places_are_no_styles_of_vectors() -> None:
+    with pytest.raises(InputError, match="--styles places is for images"):
+        methods.MSGAN(styles="places").check(DataSpec((5,), 10))
+    methods.MSGAN(styles="places").check(DataSpec((1, 8, 8), 10))
+
+
+def test_images_are_binary_if_nearly_all_of_them_are() -> None:
+    images = np.zeros((2, 6, 6, 1), np.uint8)
+    images[0] = 128
+    grey_first, grey_last = (from_arrays(one) for one in (images, images[::-1].copy()))
+    assert not Traits.of(grey_first).binary
+    assert not Traits.of(grey_last).binary
+    assert Traits.of(from_arrays(0 * images)).binary
+
+
+def test_counts_are_learned_by_models_of_counts_alone() -> None:
+    data = from_arrays(np.arange(12.0).reshape(4, 3), kind="counts")
+    for likelihood in ("auto", "poisson", "negative-binomial"):
+        check_counts([methods.BetaVAE(likelihood=likelihood)], data)
+    for wrong in (methods.BetaVAE(likelihood="gaussian"), methods.Tripod(), methods.InfoGAN()):
+        with pytest.raises(InputError, match="holds counts"):
+            check_counts([wrong], data)
+
+
+@pytest.mark.parametrize("config", [methods.BetaTCVAE, methods.FlowBetaTCVAE, methods.GuidedBetaTCVAE])
+def test_small_batches_are_spoken_of_where_the_estimate_is_biased(config: type[methods.BetaTCVAE]) -> None:
+    (said,) = config(batch_size=32).cautions()
+    assert said.startswith(f"{config.name} estimates total correlation from batches of 32")
+    assert config(batch_size=32, estimator="mss").cautions() == []
+    assert config(batch_size=32, beta=1.0).cautions() == []

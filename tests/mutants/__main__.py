@@ -72,6 +72,7 @@ TESTS = {
         "tests/methods",
         "src/unbraid/methods",
         "tests/nets",
+        "tests/ops/test_batch_bias.py",
         "tests/training/test_training_means.py",
         "tests/training/test_method_contract.py::test_method_keeps_the_contract",
     ),

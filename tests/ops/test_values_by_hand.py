@@ -24,6 +24,7 @@ from unbraid.ops.counts import GREATEST_LOG_RATE, split_output
 from unbraid.ops.given import Given, Point, Uniform
 from unbraid.ops.groups import grouped_density
 from unbraid.ops.information import UNIFORM_ENTROPY, RecognisedCode, UniformCode, information_bound
+from unbraid.ops.quantise import OneOfValues
 from unbraid.ops.schedules import linear
 from unbraid.ops.total_correlation import decompose, mixture_weights, stratified_weights
 
@@ -340,3 +341,10 @@ def test_two_codes_are_turned_back_at_once_and_those_that_are_apart_stay(
     still = rotation.independent_rotation(apart)
     assert (still.matrix == np.eye(2)).all()
     assert still.gain == 0
+
+
+def test_one_of_many_values_says_their_logarithm_and_the_prior_nothing() -> None:
+    values = torch.tensor([[-1.0, 0.0, 1.0], [0.0, 2.0, 7.0]])
+    close(OneOfValues(values, torch.tensor([[0.0, 7.0]])).kl_per_latent(), [[math.log(3), math.log(3)]])
+    close(OneOfValues(values, n=2).kl_per_latent(), [[0.0, 0.0], [0.0, 0.0]])
+    close(OneOfValues(values, n=2).mean, [[0.0, 3.0], [0.0, 3.0]])
