@@ -79,7 +79,7 @@ def test_a_stage_that_starts_from_codes_is_given_noise_in_their_place(monkeypatc
 
 def test_every_variable_is_scored_by_its_own_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     truth = {"shape": np.array([0.0, 1.0, 1.0, 0.0]), "colour": np.array([2.0, 0.0, 1.0, 2.0])}
-    guessed = [np.array([0, 0, 1, 0]), np.array([2, 0, 0, 1])]  # three of four are right, then two
+    guessed = [np.array([0, 0, 0, 0]), np.array([2, 0, 1, 1])]  # two of four are right, then three
     data = SimpleNamespace(observations=np.arange(4.0)[:, None], column=lambda name: truth[name])
 
     class Rows(SimpleNamespace):
@@ -98,8 +98,8 @@ def test_every_variable_is_scored_by_its_own_classes(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(classes, "classify", lambda run, x: [one[x[:, 0].astype(int)] for one in odds])
     found = classes.class_scores(run)
     assert {name: score.value for name, score in found.items()} == {
-        "class_accuracy/shape": 0.75,
-        "class_accuracy/colour": 0.5,
+        "class_accuracy/shape": 0.5,
+        "class_accuracy/colour": 0.75,
     }
 
 

@@ -115,6 +115,7 @@ def test_which_way_a_metric_is_read(name: str) -> None:
 def test_terms_of_a_chain_are_asked_for_alike() -> None:
     """M1 to M4 have the bins, the seed and the number of bootstrap samples that they were asked for."""
     assert own_defaults(m.code_information) == {"bins": 20, "seed": 0, "replicates": 200, "calibrate": False}
+    assert own_defaults(m.mutual_information_matrix) == {**BINNED, "normalise": False, "seed": 0}
     draws = np.random.default_rng(0)
     codes = draws.normal(size=(60, 2))
     others = [codes + k * draws.normal(size=codes.shape) for k in (0.2, 0.4, 0.8, 1.6)]

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
+import zlib
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from sklearn.svm import LinearSVC
 
 from unbraid import metrics as m
 from unbraid.errors import InputError
+from unbraid.metrics import Score, standing
+from unbraid.metrics._shared.strata import one_factor_pairs
+from unbraid.metrics.omes import _from_moments, factor_scores
+from unbraid.metrics.sap import correlated_groups
+from unbraid.metrics.score import Chance
+from unbraid.metrics.sparse import sparse_suite
+from unbraid.metrics.udr import _relative_strength
+
+from .hand import around
 
 
 def grid(rows: int = 240) -> tuple[np.ndarray, np.ndarray]:
@@ -84,3 +97,134 @@ def test_distances_that_are_none_are_refused(wrong: Any) -> None:
     with pytest.raises(InputError, match="distances must be finite numbers"):
         m.lpips(wrong)
     assert m.lpips([0.25]).value == 0.25
+
+
+def test_intervals_end_where_scores_do() -> None:
+    """Replicates of a nearly perfect table lie on both sides of its score; none of them counts beyond 1."""
+    codes, factors = grid()
+    score = m.modularity(codes + 0.35 * np.random.default_rng(3).normal(size=codes.shape), factors)
+    assert score.interval is not None
+    assert 0.5 < score.interval[0] < score.value < score.interval[1] <= 1.0
+
+
+def omes_association(codes: np.ndarray, pairs: np.ndarray, weight: np.ndarray) -> list[float]:
+    """1 − |r| of each code between both rows of pairs, each pair as often as it weighs."""
+    out = []
+    for column in codes.T:
+        x, y = column[pairs[:, 0]], column[pairs[:, 1]]
+        mean_x, mean_y = np.average(x, weights=weight), np.average(y, weights=weight)
+        covariance = np.average((x - mean_x) * (y - mean_y), weights=weight)
+        spread = np.average((x - mean_x) ** 2, weights=weight) * np.average((y - mean_y) ** 2, weights=weight)
+        out.append(1 - abs(covariance / np.sqrt(spread)))
+    return out
+
+
+def test_bootstrap_samples_of_omes_are_of_rows_and_not_of_pairs() -> None:
+    """A pair counts as often as its first row and its second were drawn, one times the other."""
+    factors = np.array(list(itertools.product(range(3), range(4), range(2))), dtype=float)
+    factors = np.tile(factors, (4, 1))
+    codes = factors @ np.array([[1.0, 0.3, 0.2, 0.0], [0.0, 2.0, 0.5, 1.0], [0.4, 0.0, 1.0, 0.3]]) + 3
+    codes += 0.2 * np.random.default_rng(4).normal(size=codes.shape)
+    score = m.omes(codes, factors, points=300, seed=5, replicates=12)
+    table = m.as_table(codes, factors)
+    pairs = [one_factor_pairs(table, k, 300, 5) for k in range(3)]
+    times = np.random.default_rng([5, zlib.crc32(b"rows of pairs")]).poisson(1.0, size=(len(codes), 12))
+    found = []
+    for drawn in (np.ones((1, len(codes))), times.T):
+        matrices = [
+            np.stack([omes_association(codes, pair, t[pair[:, 0]] * t[pair[:, 1]]) for pair in pairs], axis=1)
+            for t in drawn
+        ]
+        found.append([float(factor_scores(matrix, 0.5, "average").mean()) for matrix in matrices])
+    assert score.value == pytest.approx(found[0][0])
+    assert score.interval == pytest.approx(around(found[0][0], np.array(found[1]), 0, 1), abs=1e-4)
+
+
+def test_codes_that_hardly_move_take_no_part_in_omes() -> None:
+    """Sixty rows of ±s have a sample's deviation of s·√(60/59): 0.0497 is 0.0501 and counts, 0.0494 does not."""
+    side = np.tile([1.0, -1.0], 30)
+    factors = np.column_stack([np.repeat([0.0, 1.0], 30), np.tile([0.0, 0.0, 1.0, 1.0], 15)])
+    codes = np.array([1.0, 0.0497, 0.0494]) * side[:, None]
+    assert m.omes(codes, factors, replicates=0).details["active_latents"] == ["z1", "z2"]
+    assert (m.omes(0 * codes, factors).value, m.omes(0 * codes, factors).interval) == (0.0, (0.0, 0.0))
+
+
+def test_correlations_in_their_units() -> None:
+    """Pairs (0, 3), (2, 3) and (4, 9) of one code."""
+    x, y = np.array([0.0, 2.0, 4.0]), np.array([3.0, 3.0, 9.0])
+    moments = np.array([x.mean(), y.mean(), (x * x).mean(), (y * y).mean(), (x * y).mean()])
+    assert _from_moments(moments) == pytest.approx(1 - np.corrcoef(x, y)[0, 1])
+
+
+def test_collapsed_latents_tie_nothing_together() -> None:
+    x = np.random.default_rng(0).normal(size=(200, 1))
+    codes = np.column_stack([x, 0.01 * x, -x])
+    active = np.array([True, False, True])
+    assert [rows.tolist() for rows in correlated_groups(codes, active, 0.9)] == [[0, 2], [1]]
+    assert [rows.tolist() for rows in correlated_groups(codes, active, None)] == [[0], [1], [2]]
+
+
+def test_a_value_that_is_one_of_the_draws_but_for_rounding_is_as_good() -> None:
+    score = Score(0.1 + 0.2, chance=Chance((0.3, 0.1, 0.2)))
+    assert score.p_value == (1 + 1) / (1 + 3)
+    assert Score(0.25, details={"count": np.int64(3), "off": np.float32(np.inf)}).to_json()["details"] == {
+        "count": 3,
+        "off": None,
+    }
+
+
+def test_missing_factors_are_filled_with_their_own_mean_for_the_ceiling() -> None:
+    """With the mean of all factors, a thousand times larger, all values of the first would be in one bin."""
+    factors = np.random.default_rng(0).integers([4, 5], size=(400, 2)) * [1.0, 1000.0]
+    factors[::7, 0] = np.nan
+    wide = csr_array(np.nan_to_num(factors))
+    ceiling = sparse_suite(wide, factors, metrics=["mig", "sufficiency"])
+    assert ceiling["mig"].ceiling == pytest.approx(0.95, abs=0.06)
+    assert ceiling["sufficiency"].ceiling == pytest.approx(1.0)
+
+
+def test_where_metrics_stand_is_asked_of_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def suite(*given: Any, **options: Any) -> dict[str, Score]:
+        asked.append((given, options))
+        return {}
+
+    monkeypatch.setattr(standing, "suite", suite)
+    standing.standings()
+    ((codes, factors), options) = asked[0]
+    assert (codes.shape, factors.shape) == ((1000, 10), (1000, 5))
+    assert factors.max(axis=0).tolist() == [1, 3, 5, 9, 14]
+    assert (options.pop("log_vars") == -3.0).all()
+    assert options == {"seed": 0, "replicates": 0, "progress": None}
+
+
+def test_total_correlation_asks_for_a_table_of_two_rows() -> None:
+    for wrong in (np.zeros(5), np.zeros((1, 3))):
+        with pytest.raises(InputError, match="give at least two rows"):
+            m.total_correlation(wrong)
+
+
+def test_udr_of_some_rows_or_all() -> None:
+    draws = np.random.default_rng(0)
+    base = draws.normal(size=(200, 3))
+    models = [base + k * draws.normal(size=base.shape) for k in (0.1, 0.5, 1.0)]
+    whole, same, some = (m.udr(models, points=points, replicates=0).value for points in (None, 200, 30))
+    assert whole == same != some
+    # Best² over the sum, of each column and each row: ½ of the first, nothing where all are 0.
+    assert _relative_strength(np.array([[0.5, 0.0], [0.0, 0.0]])) == pytest.approx((0.5 + 0.5) / 4)
+
+
+def test_classifiers_of_pairs_are_those_of_the_papers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One-vs-rest linear SVMs on the hinge loss with C = 0.01, fitted so closely that no order of visits matters."""
+    asked: list[dict[str, Any]] = []
+
+    class Recorded(LinearSVC):  # type: ignore[misc]
+        def __init__(self, **options: Any) -> None:
+            asked.append(options)
+            super().__init__(**options)
+
+    monkeypatch.setattr("sklearn.svm.LinearSVC", Recorded)
+    codes, factors = grid()
+    m.z_diff(codes, factors, train=40, test=20, replicates=0)
+    assert asked == [{"C": 0.01, "loss": "hinge", "tol": 1e-6, "max_iter": 20_000, "random_state": 0}]

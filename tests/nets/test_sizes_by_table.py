@@ -8,9 +8,12 @@ from torch import Tensor, nn
 
 from unbraid.core import DataSpec
 from unbraid.data import Factor
+from unbraid.data.counts import Counts
 from unbraid.nets import nearest_codes
 from unbraid.nets.additive import Additive
+from unbraid.nets.attention import MixtureModes
 from unbraid.nets.broadcast import broadcast_decoder
+from unbraid.nets.counts import CountOutput
 from unbraid.nets.factorial_flow import FactorialFlow
 from unbraid.nets.guide import Guide
 from unbraid.nets.inception import Block, Inception
@@ -151,3 +154,11 @@ def test_other_values_join_the_encoders_features_behind_them() -> None:
     x, u = torch.randn(5, 4), torch.randn(5, 2)
     both = torch.cat((encoder.trunk(x), u), dim=1)
     torch.testing.assert_close(encoder(x, u), both @ encoder.head.weight.T + encoder.head.bias)
+
+
+def test_modes_start_at_standard_normal_means_and_rates_at_no_less_than_a_little() -> None:
+    torch.manual_seed(0)
+    means = MixtureModes(500, 4).mean
+    assert (means.mean().item(), means.std().item()) == pytest.approx((0.0, 1.0), abs=0.05)
+    never = CountOutput(Counts((0.0, 2.0), library=2.0), False, False)
+    torch.testing.assert_close(never.log_rate, torch.tensor([1e-4, 2.0]).log())

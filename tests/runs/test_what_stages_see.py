@@ -1,6 +1,7 @@
 """What a run hands to encoders and to later stages, and what it keeps of codes: rows, labels, means and draws."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,7 @@ from unbraid.data.held_out import HeldOut
 from unbraid.data.label_budget import LabelBudget
 from unbraid.ops.gaussian import DiagonalGaussian
 from unbraid.ops.given import Point
-from unbraid.runs import conditioning
+from unbraid.runs import conditioning, label_access
 from unbraid.runs.chain import Chain
 from unbraid.runs.codes import CodeTable, encode_batches
 from unbraid.runs.directory import RunDirectory
@@ -27,6 +28,8 @@ from unbraid.training.checkpoint import WEIGHTS
 
 ROWS = 10
 VALUES = np.arange(2.0 * ROWS, dtype=np.float32).reshape(ROWS, 2)
+# What is written of a finished stage.
+RECORD = {"key": "of stage 1", "method": "ivae", "options": {}, "steps": 2, "seconds": 1.0, "parameters": 1}
 SIDE, MASS = np.tile([0.0, 1.0], 5), np.linspace(0, 3, ROWS)
 
 
@@ -56,11 +59,17 @@ class Moved(Point):
         return self.mean + 0.25 + 0.001 * Moved.drawn
 
 
-def run_of(folder: Path, *configs: Any, amount: str = "first 4", held_out: float = 0.0) -> RunDirectory:
-    """A run of ten rows whose labels are named «side» and «mass»; stage 1 is a line of arithmetic."""
+def run_of(
+    folder: Path,
+    *configs: Any,
+    amount: str = "first 4",
+    held_out: float = 0.0,
+    factors: tuple[str, ...] = ("side",),
+) -> RunDirectory:
+    """A run of ten rows that has factors «mass» and «side»; stage 1 is a line of arithmetic."""
     info = (Factor("mass", 0, "continuous"), Factor("side", 2, "categorical"))
     data = FactorData("rows", VALUES, np.column_stack([MASS, SIDE]), info)
-    plan = Plan.check(data, configs, [2] * len(configs), 0, LabelBudget(amount, ("side",)), HeldOut(held_out))
+    plan = Plan.check(data, configs, [2] * len(configs), 0, LabelBudget(amount, factors), HeldOut(held_out))
     run = RunDirectory(folder, plan, data, "cpu")
     run._stages[1] = Reads()  # type: ignore[assignment]
     run._weights[1] = "of these weights"
@@ -104,6 +113,25 @@ def test_a_stage_sees_labels_only_if_it_learns_from_them(tmp_path: Path) -> None
     assert watched.seen_rows.tolist() == held_out.tolist()
 
 
+def test_rows_of_which_a_label_is_missing_have_no_codes_that_are_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where stage 1's codes are labels, stage 2 sees the rows that have all of them, each as often as it is drawn."""
+    given = methods.Controls(likelihood="gaussian", factors=("side", "mass"))
+    run = run_of(tmp_path, given, methods.MSVAE(likelihood="gaussian"), amount="all", factors=("side", "mass"))
+    visible = np.array([[1.0, 0.5], [np.nan, 1.0], [0.0, np.nan], [1.0, 2.0], [np.nan, np.nan]])
+    rows = label_access.rows_with_codes(run.plan, 2, visible)
+    assert rows is not None
+    assert rows.tolist() == [0, 3]
+    assert label_access.rows_with_codes(run.plan, 1, visible) is None
+    assert label_access.rows_with_codes(run.plan, 2, visible[[0, 3]]) is None
+    monkeypatch.setattr(label_access, "rows_with_codes", lambda *_: np.array([0, 3, 7]))
+    assert run.training_data(2).rows is not None
+    assert run.training_data(2).rows.tolist() == [0, 3, 7]  # type: ignore[union-attr]
+    run.data = replace(run.data, train_rows=np.array([0, 0, 1, 3, 7, 7, 9]))
+    assert run.training_data(2).rows.tolist() == [0, 0, 3, 7, 7]  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("condition", ["sample", "mean"])
 def test_a_later_stage_is_given_what_training_may_know_row_by_row_and_draw_by_draw(
     condition: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -115,8 +143,7 @@ def test_a_later_stage_is_given_what_training_may_know_row_by_row_and_draw_by_dr
     run = run_of(tmp_path, IVAE, config)
     (tmp_path / "stage-1").mkdir()
     (tmp_path / "stage-1" / WEIGHTS).write_bytes(b"weights")
-    record = {"key": run.plan.key(1), "method": "ivae", "options": {}, "steps": 2, "seconds": 1.0, "parameters": 1}
-    (tmp_path / "stage-1" / "stage.json").write_text(json.dumps({**record, "files": {}}))
+    (tmp_path / "stage-1" / "stage.json").write_text(json.dumps({**RECORD, "files": {}}))
     y, codes = conditioning.stage_inputs(run, 2, show=False)
     label = np.where(np.arange(ROWS) < 4, SIDE, -0.01)
     once = VALUES[:, 0] + 100 * label
@@ -166,3 +193,49 @@ def test_a_part_of_the_codes_has_the_rows_of_that_part() -> None:
         assert (found.factors[:, 0] == MASS[chosen]).all()
         assert (found.rows == np.flatnonzero(chosen)).all()
         assert found.arrays["information"].tolist() == [0.0, 1.0]
+
+
+class Random(Reads):
+    """Its codes are drawn."""
+
+    def encode(self, x: Tensor, y: Tensor | None = None, labels: Tensor | None = None) -> dict[str, Any]:
+        return {"z": DiagonalGaussian(x[:, :1], torch.zeros(len(x), 1))}
+
+
+def test_y_is_drawn_by_the_seed_of_the_run_alone(tmp_path: Path) -> None:
+    found = []
+    for number in (1, 2):
+        run = run_of(tmp_path / str(number), IVAE, methods.MSVAE(likelihood="gaussian"))
+        run._stages[1] = Random()  # type: ignore[assignment]
+        (tmp_path / str(number) / "stage-1").mkdir(parents=True)
+        (tmp_path / str(number) / "stage-1" / WEIGHTS).write_bytes(b"weights")
+        (tmp_path / str(number) / "stage-1" / "stage.json").write_text(json.dumps({**RECORD, "files": {}}))
+        torch.manual_seed(number)
+        found.append(np.array(conditioning.stage_inputs(run, 2, show=False)[0]))
+    assert (found[0] == found[1]).all()
+    assert (found[0][:, 0] != VALUES[:, 0]).all()
+
+
+@pytest.mark.parametrize("needs_labels", [True, False])
+def test_codes_are_kept_apart_only_where_labels_matter(needs_labels: bool, tmp_path: Path) -> None:
+    run = run_of(tmp_path, IVAE)
+    stage: Any = Reads()
+    stage.config.encoder_needs_labels = needs_labels
+    run._stages[1] = stage
+    found = run.codes(labels=False, show=False)
+    assert found.codes[:, 0].tolist() == pytest.approx(
+        (VALUES[:, 0] + 100 * (-0.01 if needs_labels else SIDE)).tolist()
+    )
+    names = sorted(path.name for path in tmp_path.glob("*.npz"))
+    assert names == ["codes-without-labels.npz" if needs_labels else "codes.npz"]
+
+
+def test_a_data_frame_has_the_codes_of_the_first_stage_or_of_all() -> None:
+    pytest.importorskip("pandas")
+    arrays = {
+        "codes": VALUES, "columns": np.array(["z1", "z2"]), "rows": np.arange(ROWS), "factors": MASS[:, None],
+        "factor_names": np.array(["mass"]), "stage-2/codes": -VALUES[:, :1], "stage-2/columns": np.array(["z1"]),
+    }  # fmt: skip
+    table = CodeTable(arrays)
+    assert list(table.to_pandas().columns) == ["z1", "z2", "mass"]
+    assert list(table.to_pandas(all_stages=True).columns) == ["z1", "z2", "stage-2/z1", "mass"]

@@ -1,15 +1,19 @@
 """What each update is given beside its batch: draws of its own, its own parameters; and what comes after training."""
 
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+import pytest
 import torch
 from torch import Tensor, nn
 
 from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Terms, Update
+from unbraid.data.own.arrays import from_arrays
+from unbraid.training import loop
 from unbraid.training.batches import TrainingData
 from unbraid.training.contract import batch_source, local_fabric, small_images
 from unbraid.training.loop import Job, UpdateOptimizer, named_parameters, train, training_step
@@ -123,3 +127,54 @@ def test_what_a_method_may_know_of_labels() -> None:
     assert spec.labelled == 5
     assert [round(share, 4) for share in spec.shares[0]] == [0.75, 0.0, 0.0, 0.25]
     assert [round(share, 4) for share in spec.shares[1]] == [0.0, 0.3333, 0.6667]
+
+
+def test_a_batch_of_two_has_one_row_with_labels_and_one_without() -> None:
+    data = small_images()
+    labels = data.factors.copy()
+    labels[10:] = np.nan
+    index = batch_source(TrainingData(data, labels)).batch("vae", "half-labelled", 2, 0).index
+    assert index[0] < 10 <= index[1]
+
+
+def test_a_method_is_told_of_counts() -> None:
+    data = from_arrays(np.arange(12.0).reshape(4, 3), kind="counts")
+    spec = TrainingData(data, np.empty((4, 0)), factors=()).spec
+    assert spec.counts is data.counts is not None
+
+
+def test_an_infinite_gradient_is_no_error() -> None:
+    """Half precision meets one now and then, and skips the step."""
+    method, fabric = Draws(), local_fabric()
+    (update, _) = method.updates()
+    clipped = UpdateOptimizer(replace(update, optimizer=Adam(lr=0.1, clip=1.0)), method, fabric)
+    clipped.step(fabric, Terms(torch.inf * method.critical.sum()))
+
+
+@pytest.mark.parametrize("devices", [1, 3])
+def test_one_device_trains_here_and_several_in_processes_of_their_own(
+    devices: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(loop, "Fabric", lambda **options: asked.append(options))
+    monkeypatch.setattr(loop, "launch", lambda fabric, run: asked.append("launched"))
+    monkeypatch.setattr(loop, "_run", lambda *given: asked.append("here"))
+    train(Job(Drawing(), source(), 6, 7, "key", tmp_path), Machine("cpu", devices=devices), show=False)
+    where = {"accelerator": "cpu", "devices": devices, "precision": "32-true"}
+    expected = [{**where, "strategy": "auto"}, "here"], [{**where, "strategy": "ddp_spawn"}, "launched"]
+    assert asked == expected[devices > 1]
+
+
+def test_the_first_step_is_logged_and_then_every_so_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "log_interval", lambda steps: 3)
+    train(Job(Drawing(), source(), 7, 7, "key", tmp_path), Machine("cpu"), show=False)
+    lines = (tmp_path / "log.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == [1, 3, 6]
+
+
+def test_a_method_without_a_title_is_called_by_its_name() -> None:
+    class Titled(Drawing):
+        name: ClassVar[str] = "titled"
+        title: ClassVar[str] = "With a title"
+
+    assert (Drawing.title, Titled.title) == ("drawing", "With a title")
