@@ -253,3 +253,14 @@ def test_small_batches_are_spoken_of_where_the_estimate_is_biased(config: type[m
     assert said.startswith(f"{config.name} estimates total correlation from batches of 32")
     assert config(batch_size=32, estimator="mss").cautions() == []
     assert config(batch_size=32, beta=1.0).cautions() == []
+
+
+def test_a_learned_prior_compares_y_as_it_is() -> None:
+    """What the networks are given of y (logits, in the authors' code) is no matter of which y look alike."""
+    config = methods.MSVAE(latents=2, details=("logits",), z_prior="learned", width=0.02)
+    method = config.build(DataSpec((1, 5, 5), 3))
+    with torch.no_grad():
+        method.fit_prior(iter([(torch.from_numpy(X), torch.from_numpy(Y))]))
+    looks = method.learned_prior.look(torch.from_numpy(Y)).numpy()
+    np.testing.assert_allclose(method.learned_prior.looks.numpy(), looks)
+    assert (looks > 0).all()

@@ -348,3 +348,10 @@ def test_one_of_many_values_says_their_logarithm_and_the_prior_nothing() -> None
     close(OneOfValues(values, torch.tensor([[0.0, 7.0]])).kl_per_latent(), [[math.log(3), math.log(3)]])
     close(OneOfValues(values, n=2).kl_per_latent(), [[0.0, 0.0], [0.0, 0.0]])
     close(OneOfValues(values, n=2).mean, [[0.0, 3.0], [0.0, 3.0]])
+
+
+def test_pixels_leave_logit_space_between_black_and_white() -> None:
+    """The first half of the first step of 256 is black, the last half of the last one white."""
+    t = torch.tensor([[-30.0, 0.0, 30.0]])
+    close(logit_space.leave(t, (1, 1, 3)).flatten(), [0.0, 0.5, 1.0])
+    close(logit_space.leave(t, (3,)), t.numpy())

@@ -178,3 +178,13 @@ def test_a_method_without_a_title_is_called_by_its_name() -> None:
         title: ClassVar[str] = "With a title"
 
     assert (Drawing.title, Titled.title) == ("drawing", "With a title")
+
+
+def test_a_label_that_is_missing_is_no_number() -> None:
+    data = small_images()
+    labels = data.factors.copy()
+    labels[::3, 0], labels[10:20] = np.nan, np.nan
+    batches = batch_source(TrainingData(data, labels))
+    for stream in ("train", "partly-labelled", "half-labelled"):
+        batch = batches.batch("vae", stream, 12, 1)
+        np.testing.assert_array_equal(batch.factors.numpy(), labels[batch.index].astype(np.float32))
