@@ -78,10 +78,14 @@ def test_features_that_vary_in_one_direction_only_have_the_distance_and_interval
     flat, turned = m.fid(a, b), m.fid(a @ line, b @ line)
     assert turned.value == pytest.approx(flat.value, abs=1e-7)
     assert turned.interval == pytest.approx(flat.interval, abs=1e-6)
+    wide = m.fid(draws.normal(size=(80, 3)), b @ line)
+    assert wide.interval is not None
+    assert wide.interval[1] - wide.interval[0] < wide.value, "nor does a direction that only one side has blow it up"
 
 
 def test_identities_that_differ_in_nothing_are_changed_by_every_pose() -> None:
-    assert m.identity_change(np.full((3, 4, 5), 0.1)).value == 1.0
+    for value in np.linspace(0.01, 3, 60):  # of some, rounding leaves a variance of 1e-17
+        assert m.identity_change(np.full((3, 4, 5), value)).value == 1.0
 
 
 def test_robustness_has_no_units() -> None:
@@ -97,14 +101,6 @@ def test_distances_that_are_none_are_refused(wrong: Any) -> None:
     with pytest.raises(InputError, match="distances must be finite numbers"):
         m.lpips(wrong)
     assert m.lpips([0.25]).value == 0.25
-
-
-def test_intervals_end_where_scores_do() -> None:
-    """Replicates of a nearly perfect table lie on both sides of its score; none of them counts beyond 1."""
-    codes, factors = grid()
-    score = m.modularity(codes + 0.35 * np.random.default_rng(3).normal(size=codes.shape), factors)
-    assert score.interval is not None
-    assert 0.5 < score.interval[0] < score.value < score.interval[1] <= 1.0
 
 
 def omes_association(codes: np.ndarray, pairs: np.ndarray, weight: np.ndarray) -> list[float]:

@@ -203,7 +203,9 @@ class Coverage:
         """The tests that enter a mutant's function: its room's first, and of these the fast ones."""
         name = mutant.function or (mutant.target.split("(")[0] if mutant.target.endswith(")") else "")
         of_values = [test for test in self.seconds if "/test_defaults" in test or "/test_options" in test]
-        found = self.by_function[f"{mutant.file}:{name}"] if name else [*self.by_file[mutant.file], *of_values]
+        found = self.by_function[f"{mutant.file}:{name}"] if name else self.by_file[mutant.file]
+        if not mutant.function:  # a value; tests that only look at defaults enter nothing
+            found = list(dict.fromkeys([*found, *of_values]))
         room = mutant.file.split("/")[0]
         ordered = sorted(found, key=lambda test: (f"/{room}/" not in test, self.seconds[test]))
         taken: list[str] = []
