@@ -17,7 +17,7 @@ from unbraid.data.counts import Counts
 from unbraid.data.own.arrays import from_arrays
 from unbraid.data.pairs import Pairs
 from unbraid.errors import InputError
-from unbraid.methods.staged import ms_flow
+from unbraid.methods.staged import gaussian_mixture, ms_flow
 from unbraid.methods.staged.sizes import latents
 from unbraid.methods.traits import Traits, check_counts
 
@@ -266,3 +266,24 @@ def test_a_learned_prior_compares_y_as_it_is() -> None:
     looks = method.learned_prior.look(torch.from_numpy(Y)).numpy()
     np.testing.assert_allclose(method.learned_prior.looks.numpy(), looks)
     assert (looks > 0).all()
+
+
+def test_controls_that_are_not_given_are_the_middle_of_their_range_for_each_observation() -> None:
+    spec = DataSpec((4,), 10, SIDE, ((0.0, 1.0),), labelled=10, shares=((0.5, 0.5),), means=(0.5,))
+    method = methods.Controls(likelihood="gaussian", width=0.01).build(spec)
+    assert method.encode(torch.zeros(3, 4))["c"].mean.shape == (3, 1)
+
+
+def test_em_is_asked_for_as_configured(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[object, ...]] = []
+
+    def mixture(components: int, **options: object) -> None:
+        asked.append((components, options["covariance_type"], options["max_iter"], options["reg_covar"]))
+        raise StopIteration
+
+    monkeypatch.setattr(gaussian_mixture, "ScikitMixture", mixture)
+    with pytest.raises(StopIteration):
+        methods.GaussianMixture(components=2, em_iterations=7).build(DataSpec((4,), 3)).prepare(
+            iter([torch.from_numpy(TRACES)])
+        )
+    assert asked == [(2, "diag", 7, 1e-4)]

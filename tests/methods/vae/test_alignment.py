@@ -133,3 +133,12 @@ def test_codes_are_turned_at_the_resolution_that_they_are_learned_at():
         model.encoder.head.weight.mul_(100)  # codes that carry something
     model.adjust(torch.rand(50, 1, 16, 16))
     assert model.encoder.head.weight.shape == weights.shape
+
+
+@pytest.mark.parametrize(("mean", "turned"), [(0.9, False), (1.1, True)])  # 0.405 nats and 0.605 nats
+def test_half_a_nat_is_enough_to_be_turned(turned_square, mean, turned):
+    encoder, decode, x = turned_square
+    with torch.no_grad():
+        encoder.head.weight[0] = 0
+        encoder.head.bias[0], encoder.head.bias[3] = mean, 0.0  # ½·mean² nats of every observation
+    assert (turn_codes(encoder, decode, x) is not None) == turned
