@@ -15,6 +15,7 @@ from unbraid import metrics as m
 from unbraid.errors import InputError
 from unbraid.metrics import Score, standing
 from unbraid.metrics._shared.strata import one_factor_pairs
+from unbraid.metrics.dci_es import _errors
 from unbraid.metrics.omes import _from_moments, factor_scores
 from unbraid.metrics.sap import correlated_groups
 from unbraid.metrics.score import Chance
@@ -224,3 +225,11 @@ def test_classifiers_of_pairs_are_those_of_the_papers(monkeypatch: pytest.Monkey
     codes, factors = grid()
     m.z_diff(codes, factors, train=40, test=20, replicates=0)
     assert asked == [{"C": 0.01, "loss": "hinge", "tol": 1e-6, "max_iter": 20_000, "random_state": 0}]
+
+
+def test_two_rows_of_two_values_can_be_fitted() -> None:
+    table = m.as_table(np.array([[0.0], [1.0], [0.5], [2.0]]), np.array([[0.0], [1.0], [0.0], [1.0]]))
+    errors = _errors(table, 0, np.array([0, 1]), np.array([2, 3]), 0)
+    assert np.isfinite(errors).all()
+    with pytest.raises(InputError, match="fewer than two values"):
+        _errors(table, 0, np.array([0]), np.array([2, 3]), 0)

@@ -22,7 +22,7 @@ from unbraid.runs import conditioning, label_access
 from unbraid.runs.chain import Chain
 from unbraid.runs.codes import CodeTable, encode_batches
 from unbraid.runs.directory import RunDirectory
-from unbraid.runs.held_out import watched_data
+from unbraid.runs.held_out import held_out_sentence, watched_data
 from unbraid.runs.plan import Plan
 from unbraid.training.checkpoint import WEIGHTS
 
@@ -239,3 +239,12 @@ def test_a_data_frame_has_the_codes_of_the_first_stage_or_of_all() -> None:
     table = CodeTable(arrays)
     assert list(table.to_pandas().columns) == ["z1", "z2", "mass"]
     assert list(table.to_pandas(all_stages=True).columns) == ["z1", "z2", "stage-2/z1", "mass"]
+
+
+def test_who_has_too_few_rows_to_hold_any_out_is_told(tmp_path: Path) -> None:
+    run = run_of(tmp_path, IVAE)
+    assert held_out_sentence(replace(run.plan, data={**run.plan.data, "arguments": None})) == (
+        "nothing is held out: 10 observations are too few for that (--held-out 0.1 does it all the same)."
+    )
+    many = {**run.plan.data, "arguments": None, "n": 50}
+    assert held_out_sentence(replace(run.plan, data=many)) is None
