@@ -1,7 +1,11 @@
 """The scikit-learn estimator in scikit-learn's own hands."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
+import torch
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
@@ -79,3 +83,43 @@ def test_methods_that_learn_from_labels_take_them_from_y() -> None:
 def test_codes_that_are_labels_cannot_be_inferred() -> None:
     with pytest.raises(ub.InputError, match="controls takes its codes from labels, which transform is not given"):
         ub.Disentangler("controls", steps=1).fit(np.zeros((8, 3)), np.arange(8) % 2)
+
+
+def fitted(chain: Any) -> ub.Disentangler:
+    """One whose data had means 1 and 2 and deviations 2 and 4, and whose chain is a line of arithmetic."""
+    estimator = ub.Disentangler()
+    estimator.mean_, estimator.scale_ = np.array([1.0, 2.0]), np.array([2.0, 4.0])
+    estimator.n_features_in_, estimator.chain_ = 2, chain
+    return estimator
+
+
+def test_the_score_is_minus_the_mean_squared_error_in_units_of_the_spread() -> None:
+    seen: list[torch.Tensor] = []
+
+    def reconstruct(x: torch.Tensor) -> list[torch.Tensor]:
+        seen.append(x)
+        return [x + 9, x + torch.tensor([0.5, 1.5])]
+
+    estimator = fitted(SimpleNamespace(reconstruct=reconstruct))
+    assert estimator.score([[1.0, 2.0], [3.0, 6.0]]) == pytest.approx(-(0.25 + 2.25) / 2)
+    assert seen[0].tolist() == [[0.0, 0.0], [1.0, 1.0]]
+
+
+def test_all_rows_are_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who uses scikit-learn splits the data before."""
+    asked: list[tuple[Any, dict[str, Any]]] = []
+
+    def stop(data: Any, config: Any, **options: Any) -> None:
+        asked.append((data, options))
+        raise StopIteration
+
+    monkeypatch.setattr("unbraid.estimator.fit", stop)
+    table = np.array([[1.0, 10.0], [3.0, 10.0], [5.0, 10.0]])
+    with pytest.raises(StopIteration):
+        ub.Disentangler(steps=7).fit(table)
+    data, options = asked[0]
+    assert (options["held_out"], options["steps"]) == (0.0, 7)
+    deviation = np.sqrt(8 / 3)
+    np.testing.assert_allclose(data.observations, [[-2 / deviation, 0], [0, 0], [2 / deviation, 0]], rtol=1e-6)
+    assert data.preprocessing.mean == (3.0, 10.0)
+    assert data.preprocessing.scale == pytest.approx((deviation, 1.0))

@@ -10,7 +10,7 @@ import torch
 
 import unbraid as ub
 from unbraid.data.factor_data import Factor, FactorData
-from unbraid.data.label_budget import LabelBudget, LabelPlan
+from unbraid.data.label_budget import LabelBudget, LabelPlan, allocate
 from unbraid.training.batches import BatchSource, TrainingData
 from unbraid.util.files import read_json
 from unbraid.util.schema import to_json
@@ -280,3 +280,9 @@ def test_few_labelled_rows_do_not_make_the_batch_smaller() -> None:
 def test_a_budget_that_is_no_number_is_refused_in_a_sentence(amount, squares: FactorData, tmp_path: Path) -> None:
     with pytest.raises(ub.InputError, match=r"--labels must be a count, a share like 0\.5% or all"):
         ub.fit(squares, ub.methods.FullVAE(), steps=1, labels=amount, out=tmp_path / "run", show=False)
+
+
+def test_strata_that_give_back_are_drawn_among_equals() -> None:
+    """Two of fifty and three of one: five of six at least one each, and one of the two large ones gives its second."""
+    gave = {tuple(allocate(np.array([50, 50, 1, 1, 1]), 6, np.random.default_rng(seed)).tolist()) for seed in range(20)}
+    assert gave == {(1, 2, 1, 1, 1), (2, 1, 1, 1, 1)}

@@ -12,7 +12,17 @@ from torch import Tensor, nn
 from unbraid import metrics
 from unbraid.data.published.download import RemoteFile
 from unbraid.errors import InputError
-from unbraid.evaluation import class_priors, classes, downstream, identity, inception, lpips, reconstruction
+from unbraid.evaluation import (
+    class_priors,
+    classes,
+    downstream,
+    identity,
+    inception,
+    leakage,
+    lpips,
+    reconstruction,
+    table,
+)
 from unbraid.evaluation.conditioning import conditioning_scores
 from unbraid.evaluation.measure import MeasureOptions
 from unbraid.metrics import Score
@@ -92,7 +102,7 @@ def test_conditioning_compares_the_codes_of_x_with_those_of_what_was_made(
         return torch.from_numpy(drawn[-1])
 
     def caught(*codes: np.ndarray, **options: Any) -> dict[str, Score]:
-        assert options["seed"] == 5
+        assert options == {"seed": 5, "calibrate": True}
         given.extend(codes)
         return {"M3": Score(0.25)}
 
@@ -225,6 +235,7 @@ def test_a_score_counts_for_the_precision_that_it_was_made_in() -> None:
         options = MeasureOptions(feature_precision=asked)
         assert tuple(inception.is_current(score, options) for score in (older, half)) == expected
     assert inception.chosen_precision("auto") in ("float32", "bfloat16")
+    assert [inception.chosen_precision(name) for name in ("float32", "bfloat16")] == ["float32", "bfloat16"]
     with pytest.raises(InputError, match="bfloat16"):
         inception.chosen_precision("float16")
 
@@ -275,10 +286,12 @@ def test_what_encodes_reads_labels_where_it_may_and_else_none(labels: bool, monk
         (downstream, "downstream_by_stage"),
         (inception, "fid"),
         (lpips, "lpips"),
+        (leakage, "leakage"),
+        (table, "mig"),
     ):
         with pytest.raises(StopIteration):
             module.compute(run, (name,), options, labels)
-    assert asked == [labels] * 4
+    assert asked == [labels] * 6
 
 
 class Parted:
@@ -366,6 +379,7 @@ def test_as_many_identities_as_images_have_room_for(monkeypatch: pytest.MonkeyPa
         assert asked[-1] == (identities, 16, 5)
         assert score.details["features"] == "values"
         assert score.details["moved"] == ["z"]
+        assert score.details["seed"] == 5
 
 
 def test_classes_are_the_likeliest_of_rows_whose_labels_were_withheld(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from unbraid import methods
-from unbraid.core import DataSpec
+from unbraid.core import Batch, DataSpec
 from unbraid.data import Factor
 from unbraid.errors import InputError
 
@@ -181,3 +181,27 @@ def test_only_some_networks_take_and_make_counts() -> None:
     assert not {"vae", "beta-vae", "beta-tcvae", "ivae", "parted-vae"} & not_counted
     assert methods.VAE(likelihood="poisson").count_layers(VECTORS) is None, "nothing is known of their counts"
     assert methods.VAE(likelihood="gaussian").count_layers(VECTORS) is None
+
+
+def reconstruction(config: type, likelihood: str, scale: float) -> float:
+    """−log p(x | …) of vectors, as the loss has it, at the same weights and draws whatever the scale is."""
+    method: Any = built(config, VECTORS, likelihood=likelihood, scale=scale, width=0.05)
+    random = torch.Generator().manual_seed(1)
+    x, y, pair = (torch.randn(6, 12, generator=random) for _ in range(3))
+    labels = torch.tensor([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], *[[torch.nan] * 2] * 3])
+    update = next(update for update in method.updates() if update.name not in ("labelled", "prior"))
+    codes = torch.randn(6, 3, generator=random) if config().uses_codes else None
+    later = {"y": y, "codes": codes} if config.conditional else {}
+    torch.manual_seed(2)
+    terms = update.loss(Batch(x, torch.arange(6), labels, **later, pair=pair), 0)
+    return float(terms.values()["reconstruction"])
+
+
+@pytest.mark.parametrize("config", having("scale"), ids=lambda config: config.name)
+def test_the_scale_of_the_observation_model_is_that_of_the_loss(config) -> None:
+    """Twelve values: E/2s² + 12·(log s + ½ log 2π) of a normal error, A/s + 12·log 2s of a Laplace one."""
+    plain, narrow = (reconstruction(config, "gaussian", scale) for scale in (1.0, 0.5))
+    constant = 6 * math.log(2 * math.pi)
+    assert narrow == pytest.approx(4 * (plain - constant) + constant - 12 * math.log(2), rel=1e-4)
+    plain, narrow = (reconstruction(config, "laplace", scale) for scale in (1.0, 0.5))
+    assert narrow == pytest.approx(2 * (plain - 12 * math.log(2)), rel=1e-4)

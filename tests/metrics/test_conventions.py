@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from unbraid import metrics as m
 from unbraid.errors import InputError
+from unbraid.metrics.sap import used_latents
 
 from .conftest import random_table
 
@@ -61,3 +62,33 @@ def test_factor_score_by_the_rule_of_partedvae() -> None:
     assert m.factor_score(codes, factors, convention="parted", inactive=0.0).value > ours.value - 0.05
     with pytest.raises(InputError, match="parted"):
         m.factor_score(codes, factors, convention="partd")
+
+
+def test_how_little_a_latent_may_vary_by_each_convention() -> None:
+    """Forty rows of ±s have the variance s², as a sample's 40/39 of it: 0.0495 is 0.0508 and 0.0099 is 0.0102."""
+    side = np.tile([1.0, -1.0], 20)
+    factors = np.column_stack([np.repeat([0.0, 1.0], 20), np.tile([0.0, 0.0, 1.0, 1.0], 10)])
+    variances = np.array([1.0, 0.0495, 0.0480, 0.04, 0.0102, 0.0099])
+    codes = np.sqrt(variances) * side[:, None]
+    kim, parted = (
+        m.factor_score(codes, factors, convention=convention, train=20, test=20, replicates=0).details
+        for convention in ("kim", "parted")
+    )
+    assert kim["active_latents"] == ["z1", "z2"], "a sample's variance of at least 0.05"
+    assert parted["active_latents"] == ["z1", "z2", "z3", "z4", "z5"], "a deviation of at least 0.1"
+    assert (kim["batch"], parted["batch"]) == (64, 100)
+    active = used_latents(np.sqrt([1.0, 0.06, 0.04, 0.01]) * side[:, None])
+    assert active.tolist() == [True, True, False, False], "a variance above 0.05, not a deviation"
+    narrow = used_latents(np.sqrt([0.1, 0.006, 0.004]) * side[:, None])
+    assert narrow.tolist() == [True, True, False], "or above that part of the largest, where all are narrow"
+
+
+def test_what_matters_for_a_circle_matters_for_both_of_its_coordinates() -> None:
+    turn = np.tile(np.arange(8.0), 40)
+    side = np.random.default_rng(0).normal(size=(320, 1))
+    codes = np.column_stack([np.cos(np.pi * turn / 4), np.sin(np.pi * turn / 4), side])
+    factors = np.column_stack([turn, side])
+    score = m.dci(codes, factors, kinds=["cyclic", "continuous"], sizes=[8, 0], mode="lasso", replicates=0)
+    importance = score.details["importance"]
+    assert importance[:, 0] == pytest.approx([0.5, 0.5, 0.0], abs=0.02), "each is all of one of two coordinates"
+    assert importance[:, 1] == pytest.approx([0.0, 0.0, 1.0], abs=0.02)

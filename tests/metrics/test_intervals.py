@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 
 import numpy as np
@@ -88,3 +89,25 @@ def test_no_replicates_no_interval() -> None:
     codes, factors = random_table(500)
     for score in m.suite(codes, factors, replicates=0, calibrate=False).values():
         assert score.interval is None or score.interval[0] == score.interval[1]
+
+
+# Metrics of tables that are scored in a fraction of a second.
+QUICK = (
+    "mig", "mig_sup", "modularity", "minimality", "sufficiency", "sap", "sap_threshold", "sap_dip", "explicitness",
+    "explicitness_auc", "factor_score", "beta_score", "irs", "mcc", "omes", "downstream_linear", "leakage",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_an_interval_stays_within_the_range_of_its_metric(name: str) -> None:
+    """Of noise, of nearly perfect codes and of some between: replicates lie on both sides, and are cut at the ends."""
+    draws = np.random.default_rng(0)
+    metric = m.METRICS[name]
+    low, high = (end if end is not None else side * np.inf for end, side in zip(metric.range, (-1, 1), strict=True))
+    factors = draws.integers([2, 3], size=(150, 2)).astype(float)
+    options = {"train": 100, "test": 50} if "train" in inspect.signature(metric.function).parameters else {}
+    for noise in (0.05, 0.3, 1.0, 30.0):
+        codes = factors + noise * draws.normal(size=factors.shape)
+        score = metric.function(codes, factors, replicates=60, **options)
+        assert score.interval is not None
+        assert low <= score.interval[0] <= score.value <= score.interval[1] <= high

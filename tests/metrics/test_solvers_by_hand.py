@@ -14,6 +14,7 @@ from sklearn.svm import LinearSVC
 from unbraid import metrics as m
 from unbraid.metrics._shared import mlp, probes, solvers, thresholds
 from unbraid.metrics._shared.bootstrap import interval, mean_interval, resampled_means
+from unbraid.metrics._shared.lasso import lasso
 from unbraid.metrics._shared.neighbours import NeighbourColumn
 from unbraid.metrics._shared.ranking import areas
 
@@ -247,3 +248,8 @@ def test_neighbours_of_every_row() -> None:
     assert column.information(np.arange(40), 3) == 0.0
     assert column.information(np.full(40, -1), 3) == 0.0
     assert NeighbourColumn(np.full(40, 2.0), draws.normal(size=40)).information(label, 3) < 0.2
+
+
+def test_a_feature_that_never_moves_has_no_weight() -> None:
+    x = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    assert lasso(x, 3 * x[:, :1], 0.1) == pytest.approx(np.array([[2.9], [0.0]]))

@@ -8,14 +8,19 @@ from torch import Tensor, nn
 
 from unbraid.core import DataSpec
 from unbraid.data import Factor
+from unbraid.data.counts import Counts
 from unbraid.nets import nearest_codes
 from unbraid.nets.additive import Additive
+from unbraid.nets.attention import MixtureModes
 from unbraid.nets.broadcast import broadcast_decoder
+from unbraid.nets.counts import CountOutput
+from unbraid.nets.factorial_flow import FactorialFlow
 from unbraid.nets.guide import Guide
-from unbraid.nets.inception import Inception
+from unbraid.nets.inception import Block, Inception
 from unbraid.nets.nearest_codes import NearestCodes
 from unbraid.nets.observed import ObservedLabels
 from unbraid.nets.signals import signal_decoder
+from unbraid.nets.stacks import Encoder, decoder
 
 # Szegedy et al. 2016, table 1, with the blocks' names of the published file: channels and side of what each gives.
 INCEPTION = {
@@ -111,3 +116,49 @@ def test_decoders_of_several_channels_start_without_offsets() -> None:
     made = [layer for layer in decoder if isinstance(layer, nn.Linear | nn.ConvTranspose1d)]
     assert len(made) > 2
     assert all(layer.bias is not None and not layer.bias.any() for layer in made)
+
+
+def test_the_last_block_of_inception_looks_three_by_three() -> None:
+    block = Block(1, [[("branch_pool", 2, 1, 1)]], "max")
+    point = torch.zeros(1, 1, 7, 7)
+    point[0, 0, 3, 3] = 1.0
+    expected = torch.zeros(7, 7)
+    expected[2:5, 2:5] = 1.0
+    assert torch.equal(block._pooled(point)[0, 0], expected)
+
+
+def test_a_flow_starts_with_bends_of_about_one_width_at_places_of_their_own() -> None:
+    """Widths of e^±0.1 and shifts of N(0, 1), of strength 0."""
+    torch.manual_seed(0)
+    flow = FactorialFlow(50, 40)
+    assert flow.log_width.std().item() == pytest.approx(0.1, rel=0.05)
+    assert flow.shift.std().item() == pytest.approx(1.0, rel=0.05)
+    assert not flow.strength.any()
+
+
+def test_what_is_beside_pca_has_two_hidden_layers_of_hyperbolic_tangents() -> None:
+    first, rest = decoder(3, (7,), network="mlp-pca", width=0.02)
+    assert (first.in_features, first.out_features) == (3, 8 + 7)
+    assert [type(layer) for layer in rest.layers] == [nn.Tanh, nn.Linear, nn.Tanh, nn.Linear]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("network", "codes", "units"), [("additive", 4, 200), ("additive-2", 5, 231)])
+def test_decoders_that_add_up_are_narrower_by_the_root_of_their_number(network: Any, codes: int, units: int) -> None:
+    (sums,) = decoder(codes, (7,), network=network)
+    assert {part[0].out_features for part in sums.parts} == {units}  # type: ignore[union-attr,index]
+
+
+def test_other_values_join_the_encoders_features_behind_them() -> None:
+    torch.manual_seed(0)
+    encoder = Encoder((4,), 3, width=0.02, extra=2)
+    x, u = torch.randn(5, 4), torch.randn(5, 2)
+    both = torch.cat((encoder.trunk(x), u), dim=1)
+    torch.testing.assert_close(encoder(x, u), both @ encoder.head.weight.T + encoder.head.bias)
+
+
+def test_modes_start_at_standard_normal_means_and_rates_at_no_less_than_a_little() -> None:
+    torch.manual_seed(0)
+    means = MixtureModes(500, 4).mean
+    assert (means.mean().item(), means.std().item()) == pytest.approx((0.0, 1.0), abs=0.05)
+    never = CountOutput(Counts((0.0, 2.0), library=2.0), False, False)
+    torch.testing.assert_close(never.log_rate, torch.tensor([1e-4, 2.0]).log())

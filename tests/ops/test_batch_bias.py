@@ -41,6 +41,13 @@ def test_codes_that_tell_nothing_have_no_slope_and_those_that_tell_all_have_slop
     assert tc_slope(64, latents=10, kl=20.0) == pytest.approx(1.0, abs=0.1)
 
 
+def test_five_codes_of_six_nats_are_asked_for_unless_others_are_named() -> None:
+    million = tc_slope(32, latents=5, kl=6.0, estimator="mss", dataset_size=1_000_000, seed=0)
+    assert tc_slope(32, estimator="mss") == million, "drawn by its seed alone"
+    assert tc_slope(32, estimator="mss", seed=1) != million
+    assert tc_slope(32) == tc_slope(32, latents=5, kl=6.0, estimator="mws", rows=4096, seed=0)
+
+
 def test_the_acting_weight_lies_between_alpha_and_beta() -> None:
     assert acting_beta(6.0, 1.0, 0.0) == 1.0
     assert acting_beta(6.0, 1.0, 1.0) == 6.0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from unbraid.ops import rotation
 from unbraid.ops.rotation import independent_rotation, marginal_entropies
 
 
@@ -74,3 +75,12 @@ def test_pairs_are_turned_until_none_gains():
     np.testing.assert_array_equal(again.matrix, np.eye(4))
     strength = np.abs(found.matrix @ mixed)
     np.testing.assert_allclose(strength, np.round(strength), atol=0.15)
+
+
+def test_one_sweep_turns_a_pair_by_the_best_of_its_angles(monkeypatch):
+    monkeypatch.setattr(rotation, "SWEEPS", 1)
+    rng = np.random.default_rng(6)
+    codes = np.stack([rng.exponential(1.0, 600), 0.4 * rng.uniform(-1, 1, 600)], axis=1) @ turn(0.5).T
+    angles = np.pi * np.arange(-21.5, 23.5) / 90  # every two degrees, up to 45°
+    sums = [marginal_entropies(turn(angle) @ codes.T).sum() for angle in angles]
+    np.testing.assert_allclose(independent_rotation(codes).matrix, turn(angles[int(np.argmin(sums))]), atol=1e-9)

@@ -24,6 +24,7 @@ from unbraid.ops.counts import GREATEST_LOG_RATE, split_output
 from unbraid.ops.given import Given, Point, Uniform
 from unbraid.ops.groups import grouped_density
 from unbraid.ops.information import UNIFORM_ENTROPY, RecognisedCode, UniformCode, information_bound
+from unbraid.ops.quantise import OneOfValues
 from unbraid.ops.schedules import linear
 from unbraid.ops.total_correlation import decompose, mixture_weights, stratified_weights
 
@@ -340,3 +341,37 @@ def test_two_codes_are_turned_back_at_once_and_those_that_are_apart_stay(
     still = rotation.independent_rotation(apart)
     assert (still.matrix == np.eye(2)).all()
     assert still.gain == 0
+
+
+def test_one_of_many_values_says_their_logarithm_and_the_prior_nothing() -> None:
+    values = torch.tensor([[-1.0, 0.0, 1.0], [0.0, 2.0, 7.0]])
+    close(OneOfValues(values, torch.tensor([[0.0, 7.0]])).kl_per_latent(), [[math.log(3), math.log(3)]])
+    close(OneOfValues(values, n=2).kl_per_latent(), [[0.0, 0.0], [0.0, 0.0]])
+    close(OneOfValues(values, n=2).mean, [[0.0, 3.0], [0.0, 3.0]])
+
+
+def test_pixels_leave_logit_space_between_black_and_white() -> None:
+    """The first half of the first step of 256 is black, the last half of the last one white."""
+    t = torch.tensor([[-30.0, 0.0, 30.0]])
+    close(logit_space.leave(t, (1, 1, 3)).flatten(), [0.0, 0.5, 1.0])
+    close(logit_space.leave(t, (3,)), t.numpy())
+
+
+def test_draws_beside_a_prior_of_their_own_are_around_their_mean() -> None:
+    zero = torch.zeros(1)
+    drawn = mixture.PriorGaussian(torch.full((4, 1), 7.0), torch.full((4, 1), -40.0), zero, zero).rsample()
+    close(drawn, [[7.0]] * 4, atol=1e-4)
+
+
+def test_ranges_that_do_not_begin_at_zero() -> None:
+    """From 2 to 5: four whole numbers, whose middle is 4, and the middle of a line, 3.5."""
+    prior = Uniform(400, ["count", "mass"], [(2.0, 5.0), (2.0, 5.0)], torch.tensor([True, False]))
+    close(prior.mean[0], [4.0, 3.5])
+    counted, measured = prior.rsample().unbind(1)
+    assert sorted(set(counted.tolist())) == [2.0, 3.0, 4.0, 5.0]
+    assert 2.0 <= measured.min() < 2.2 < 4.8 < measured.max() <= 5.0
+
+
+def test_a_batch_of_two_has_one_other_that_stands_for_all() -> None:
+    """Of N = 10: a row's own 1/10, and the only other the remaining 9/10."""
+    close(stratified_weights(2, 10, torch.tensor([1, 1])).exp(), [[0.1, 0.9], [0.9, 0.1]])

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from unbraid.errors import InputError
 from unbraid.runs.chain import Chain, bounds, columns, drawn_codes, flat, has_learned_prior, unflat
+from unbraid.runs.decoding import decode_part
 
 
 class Code:
@@ -185,3 +186,18 @@ def test_groups_of_codes_side_by_side() -> None:
     both: Any = {"c": named, "z": Code(groups["z"])}
     assert columns(both) == ["size", "mass", "z1"]
     assert bounds(both) == [(0.0, 1.0), (2.0, 3.0), (-float("inf"), float("inf"))]
+
+
+def test_codes_are_decoded_stage_by_stage_and_what_is_not_given_is_the_priors() -> None:
+    """Stage 2 starts from the codes of stage 1; without codes of its own it takes its prior's mean, or draws for y."""
+    like = [{"z": torch.empty(0, 1)}] * 2
+    run: Any = SimpleNamespace(chain=chain(Stage(1), Stage(2, uses_codes=True)), device=torch.device("cpu"))
+    own = torch.tensor([[3.0], [4.0]])
+    first, second = decode_part(run, [X, own], like)
+    assert first.tolist() == (10 * X).tolist()
+    assert second.tolist() == (10 * X + 100 * (own + X)).tolist()
+    _, second = decode_part(run, [X, None], like)
+    assert second.tolist() == (10 * X + 100 * (2 + X)).tolist()
+    run.chain = chain(Stage(1), Learned(2))
+    _, drawn = decode_part(run, [X, None], like)
+    assert drawn.tolist() == (10 * X + 100 * (-10 * X)).tolist()

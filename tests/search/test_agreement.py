@@ -67,6 +67,15 @@ def test_stability_knows_no_order_and_no_sign(tmp_path: Path) -> None:
     assert missing == pytest.approx(0.75, abs=1e-9)
 
 
+def test_a_latent_that_never_moves_has_no_partner_to_lack(tmp_path: Path) -> None:
+    """Where nothing is known of information (codes of points), a constant one is no code."""
+    base = waves()[0]
+    still = np.column_stack([base, np.ones(len(base))])
+    for number, codes in enumerate((base, still)):
+        write_arrays(tmp_path / str(number) / CODES, {"codes": codes, "rows": np.arange(len(codes))})
+    assert agreement([tmp_path / "0", tmp_path / "1"])["stability"].value == pytest.approx(1.0)
+
+
 def test_a_latent_that_never_moves_counts_in_the_published_udr_alone(tmp_path: Path) -> None:
     noise = np.random.default_rng(0).normal(scale=0.03, size=(3, 500, 3))
     signal = np.random.default_rng(1).normal(size=(500, 2))

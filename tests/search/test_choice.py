@@ -1,9 +1,12 @@
 """What is recommended, in words."""
 
-from unbraid.search.agreement import Agreement
+import math
+from pathlib import Path
+
+from unbraid.search.agreement import Agreement, early_agreement
 from unbraid.search.choice import recommendation
 from unbraid.search.effects import effects
-from unbraid.search.ranking import Ranked, Row, best_rows, ordered, summarise
+from unbraid.search.ranking import Ranked, Row, best_rows, ordered, plain, summarise
 from unbraid.search.space import Setting
 
 
@@ -67,3 +70,37 @@ def test_variance_goes_to_the_option_that_makes_it() -> None:
     for one, share in zip(found, (2 / total, 0.02 / total, 0.0002 / total), strict=True):
         assert abs(one.share - share) < 1e-12
     assert found[0].p < 1e-4 < found[1].p
+
+
+def test_a_trial_that_did_not_finish_says_nothing_of_its_setting() -> None:
+    setting = Setting("vae", {"beta": 1})
+    rows = [
+        Row("a", setting, 0, "finished", {"l2": 0.1}), Row("b", setting, 1, "failed", {"l2": 9.0}),
+        Row("c", setting, 2, "finished", {"l2": 0.3}),
+    ]  # fmt: skip
+    found = summarise(setting, rows, {"udr": Agreement(0.5, (0.4, 0.6), (0.4, 0.6))})
+    assert found.figures["l2"].seeds == {0: 0.1, 2: 0.3}
+    assert found.figures["udr"].seeds == {0: 0.4, 2: 0.6}
+
+
+def test_figures_on_disk_are_numbers_or_null() -> None:
+    several, alone = ranked(1, (0.25, math.nan), (0.1, 0.3)), ranked(2, (0.5,), None)
+    kept = [one["figures"]["udr"] for one in plain([several, alone])]
+    assert kept == [
+        {"mean": None, "interval": [0.1, 0.3], "seeds": {"0": 0.25, "1": None}},
+        {"mean": 0.5, "interval": None, "seeds": {"0": 0.5}},
+    ]
+
+
+def test_seeds_without_a_figure_take_no_part_in_effects() -> None:
+    """0.1 and 0.3 of one setting, 0.6 of the other."""
+    found = effects([ranked(1, (0.1, 0.3), None), ranked(2, (0.6, math.nan), None)], "udr")
+    by = {one.option: one for one in found}
+    values, means = (0.1, 0.3, 0.6), (0.2, 0.2, 0.6)
+    middle = sum(values) / 3
+    between, total = (sum((v - middle) ** 2 for v in part) for part in (means, values))
+    assert abs(by["beta"].share - between / total) < 1e-12
+
+
+def test_too_few_runs_to_agree_are_behind_all_others(tmp_path: Path) -> None:
+    assert early_agreement([tmp_path / "none"], 5, "udr") == -math.inf

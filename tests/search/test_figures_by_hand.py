@@ -156,3 +156,24 @@ def test_intervals_of_rank_correlations(monkeypatch: pytest.MonkeyPatch) -> None
     chance, each = stream(0, "within groups"), np.array([rho(*map(np.array, pair)) for pair in zip(a, b, strict=True)])
     again = [float(each[chance.integers(5, size=5)].mean()) for _ in range(50)]
     assert rank_agreement.within_groups(a, b) == pytest.approx((each.mean(), *quantiles(again)))
+
+
+def test_groups_of_different_sizes_count_by_their_means(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The larger group has the smaller mean, and resampled means change places."""
+    monkeypatch.setattr(rank_agreement, "REPEATS", 40)
+    a, b = (
+        [[0.0, 0.4, 0.1, 0.2, 0.3], [0.5, 0.3], [0.2, 0.8, 0.9]],
+        [[1.0, 0.0, 2.0, 3.0, 1.5], [2.0, 2.5], [1.0, 5.0, 4.0]],
+    )
+    chance, again = stream(0, "between groups"), []
+    for _ in range(40):
+        rows = [chance.integers(len(one), size=len(one)) for one in a]
+        means = [[np.mean(np.array(g)[r]) for g, r in zip(groups, rows, strict=True)] for groups in (a, b)]
+        again.append(float(spearmanr(*means)[0]) if np.ptp(means[0]) and np.ptp(means[1]) else math.nan)
+    assert len(set(again)) > 2
+    plain = float(spearmanr([np.mean(one) for one in a], [np.mean(one) for one in b])[0])
+    assert plain == 1.0
+    assert rank_agreement.between_groups(a, b) == pytest.approx((plain, *quantiles(again)))
+    nothing = rank_agreement.within_groups([[1.0, 1.0]], [[2.0, 3.0]])
+    assert len(nothing) == 3
+    assert all(math.isnan(end) for end in nothing)

@@ -135,6 +135,16 @@ def test_what_was_let_on_stays_so_after_a_kill(tmp_path: Path) -> None:
     assert (on[0], 3) in rehearsal.ended
 
 
+def test_what_has_reached_a_later_rung_is_known_after_a_kill(tmp_path: Path) -> None:
+    for most in range(1, 40):
+        rehearsal = Rehearsal(tmp_path / str(most), SCORES)
+        rehearsal.run(rehearsal.begin(), 1, lambda tasks: 0, most=most)
+        again = rehearsal.begin()
+        for rung, step in enumerate((1, 3)):
+            there = {name for name, to in rehearsal.ended if rehearsal.ended.count((name, to)) == 2 and to == step}
+            assert set(again.reached[rung]) == there
+
+
 def test_halving_needs_what_can_be_known_early(squares: FactorData, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"--halving compares settings by udr, .*, stability, not by mig"):
         ub.search(squares, SMALL, by="mig", halving=True, out=tmp_path / "new", workers=1, show=False)

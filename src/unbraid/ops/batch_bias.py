@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import torch
 
-from unbraid.ops.total_correlation import Estimator, mixture_weights, weighted_mixture
+from unbraid.ops.total_correlation import Estimator, mixture_weights, stratified_weights, weighted_mixture
 
 ROWS = 4096  # samples whose slopes are averaged: a standard error of about 0.01
 
@@ -58,8 +58,12 @@ def tc_slope(
         start, noise = (torch.randn((size, latents), generator=draw) for size in (batch, each))
         mean = (1 - deviation.square()).sqrt() * start
         z = mean[:each] + deviation * noise
-        weights = mixture_weights(batch, dataset_size, estimator, z.device)[:each]
-        joint, product = weighted_mixture(z, mean, 2 * deviation.log().expand_as(mean), weights)
+        if estimator == "mss":  # its odd components are drawn by the seed, too
+            odd = torch.randint(1, max(2, batch), (batch,), generator=draw)
+            weights = stratified_weights(batch, dataset_size, odd)
+        else:
+            weights = mixture_weights(batch, dataset_size, estimator, z.device)
+        joint, product = weighted_mixture(z, mean, 2 * deviation.log().expand_as(mean), weights[:each])
         slopes.append(torch.autograd.grad((joint - product).mean(), nats, retain_graph=True)[0])
     return float(torch.stack(slopes).mean())
 

@@ -69,6 +69,33 @@ def test_variances_are_those_along_the_new_axes(turned_square):
     np.testing.assert_allclose(spread, expected, atol=1e-4)
 
 
+def test_log_variances_change_with_x_in_the_same_proportions_and_have_the_right_level(turned_square):
+    """Σⱼ Rᵢⱼ²·(ℓⱼ(x) − ℓ̄ⱼ) + log Σⱼ Rᵢⱼ²·exp ℓ̄ⱼ, with ℓ̄ the mean over the observations."""
+    encoder, decode, x = turned_square
+    with torch.no_grad():
+        encoder.head.weight[3, 2], encoder.head.weight[5, 3], encoder.head.weight[4, 2] = 0.8, -0.5, 0.1
+    before = DiagonalGaussian.from_parameters(encoder(x)).log_var.detach().numpy()
+    found = turn_codes(encoder, decode, x)
+    assert found is not None
+    share = np.eye(3)
+    share[np.ix_([0, 2], [0, 2])] = found.matrix**2
+    assert share[0, 2] > 0.1
+    level = before.mean(0)
+    expected = (before - level) @ share.T + np.log(share @ np.exp(level))
+    after = DiagonalGaussian.from_parameters(encoder(x)).log_var.detach().numpy()
+    np.testing.assert_allclose(after, expected, atol=1e-4)
+
+
+def test_a_code_is_turned_by_what_it_carries_of_one_observation_not_of_all(turned_square):
+    encoder, decode, x = turned_square
+    with torch.no_grad():
+        encoder.head.weight[1, 2] = 0.4
+    before = DiagonalGaussian.from_parameters(encoder(x))
+    assert 0.01 < before.kl_per_latent().mean(0)[1] < 0.05
+    turn_codes(encoder, decode, x)
+    torch.testing.assert_close(DiagonalGaussian.from_parameters(encoder(x)).mean[:, 1], before.mean[:, 1])
+
+
 def test_fewer_than_two_codes_cannot_turn(turned_square):
     encoder, decode, x = turned_square
     with torch.no_grad():
@@ -106,3 +133,12 @@ def test_codes_are_turned_at_the_resolution_that_they_are_learned_at():
         model.encoder.head.weight.mul_(100)  # codes that carry something
     model.adjust(torch.rand(50, 1, 16, 16))
     assert model.encoder.head.weight.shape == weights.shape
+
+
+@pytest.mark.parametrize(("mean", "turned"), [(0.9, False), (1.1, True)])  # 0.405 nats and 0.605 nats
+def test_half_a_nat_is_enough_to_be_turned(turned_square, mean, turned):
+    encoder, decode, x = turned_square
+    with torch.no_grad():
+        encoder.head.weight[0] = 0
+        encoder.head.bias[0], encoder.head.bias[3] = mean, 0.0  # ½·mean² nats of every observation
+    assert (turn_codes(encoder, decode, x) is not None) == turned
