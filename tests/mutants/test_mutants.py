@@ -22,7 +22,7 @@ SOURCE = '''
 import functools
 from dataclasses import dataclass
 
-BINS = 20
+EXAMPLE_BINS = 20
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def doubled(function):
 
 
 @doubled
-def loss(a, b, *, weight=3.0, bins=BINS):
+def loss(a, b, *, weight=3.0, bins=EXAMPLE_BINS):
     """Not 1 + 1."""
     if weight < 0:
         raise ValueError(f"{weight - 1} is negative")
@@ -100,7 +100,7 @@ def test_a_default_of_options_is_changed(module: ModuleType) -> None:
 
 
 def test_a_sample_does_not_depend_on_where_functions_stand() -> None:
-    moved = mutants_of("unbraid_example.py", SOURCE.replace("BINS = 20", "# moved\n\n\nBINS = 20"))
+    moved = mutants_of("unbraid_example.py", SOURCE.replace("EXAMPLE_BINS = 20", "# moved\n\n\nEXAMPLE_BINS = 20"))
     few = chosen(mutants_of("unbraid_example.py", SOURCE), 5)
     assert [m.key for m in chosen(moved, 5)] == [m.key for m in few]
     assert len({m.key for m in moved}) == len(moved)
