@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unbraid.cli.console import out
+from unbraid.cli.console import out, print_verdict
 from unbraid.cli.parsers import add_machine, command_parser, machine
 from unbraid.util.files import check_folder
 
@@ -57,9 +57,11 @@ def run_demo(folder: Path, machine: Machine, *, seed: int = 0, show: bool = True
     say("[bold]3/4[/] Measuring both, with the labels that training did not see.")
     scores = run.evaluate(SCORES, show=show, rows=ROWS)
     say("[bold]4/4[/] Writing the report.")
+    verdict = run.verdict()
     page = run.report()
     for line in findings(scores):
         out.print(line, highlight=False)
+    print_verdict(verdict)
     out.print(f"[bold]report: {page}[/] (open it in a browser)", soft_wrap=True)
 
 
