@@ -135,7 +135,7 @@ def test_spread_is_that_of_the_noise_and_not_of_the_trend() -> None:
     [
         (0.3, 0.3, "good", "lose 30 % of the variance; PCA with as many codes (2) loses 30 %."),
         (0.32, 0.3, "good", "lose 32 % of the variance"),
-        (0.34, 0.3, "bad", "loses 30 %: try this, or widen the network."),
+        (0.34, 0.3, "bad", "loses 30 %: try this."),
         (0.995, 0.3, "bad", "no better than the mean of the data: try this."),
         (0.994, None, "note", "the mean of the data loses all of it."),
         (0.49, None, "good", "lose 49 % of the variance; the mean of the data loses all of it."),
@@ -177,6 +177,7 @@ def test_errors_are_shares_of_the_variance_around_the_mean_of_training_data(monk
     x = draws.normal(size=(60, 5)) @ draws.normal(size=(5, 5)) + 3
     made = {1: x + 0.5 * draws.normal(size=x.shape), 2: x + 0.1 * draws.normal(size=x.shape)}
     held, seen = np.arange(20), np.arange(20, 60)
+    made[2][held] += draws.normal(size=(20, 5))  # it knows its training data by heart
     parts: Any = {"held-out": held, "training": seen, "all": np.arange(60)}
     said: list[tuple[Any, ...]] = []
     table = SimpleNamespace(codes=np.tile([[0.0, 0.0], [9.0, 1.0]], (5, 1)), information=None)
@@ -197,14 +198,19 @@ def test_errors_are_shares_of_the_variance_around_the_mean_of_training_data(monk
         _, errors = verdict.against_pca(run, False, "mend it")
         rows, known = (held, seen) if several else (np.arange(60), np.arange(60))
         variance = ((x[rows] - x[known].mean(0)) ** 2).mean()
-        for number, (left, baseline, codes, where, remedy) in enumerate(said, 1):
+        for number, (left, baseline, codes, where, cure) in enumerate(said, 1):
             assert left == pytest.approx(((x[rows] - made[number][rows]) ** 2).mean() / variance)
             assert codes == 2 * number
             model = PCA(codes).fit(x[known])
             expected = ((x[rows] - model.inverse_transform(model.transform(x[rows]))) ** 2).mean() / variance
             assert baseline == pytest.approx(expected)
             assert where == f" of stage {number}" + (" of held-out data" if several else "")
-            assert remedy == ("mend it" if number == 1 else "train it longer")
+            pair = [((x[part] - made[number][part]) ** 2).mean(1) for part in (held, seen)]
+            by_heart = several and is_overfitted(*pair)
+            assert by_heart == (several and number == 2)
+            plain = "mend it" if number == 1 else "train it longer"
+            assert cure == ("it has learned its training data by heart, see below" if by_heart
+                            else f"{plain}, or widen the network")  # fmt: skip
         assert set(errors) == ({1, 2} if several else set())
         for number, (of_held, of_seen) in errors.items():
             assert of_held == pytest.approx(((x[held] - made[number][held]) ** 2).mean(1))

@@ -18,6 +18,7 @@ from unbraid.evaluation.generalisation import (
     Pairs,
     explained_by_pca,
     flattened,
+    is_overfitted,
     lagging,
     overfitting,
     row_errors,
@@ -222,6 +223,10 @@ def against_pca(run: RunDirectory, reads_labels: bool, remedy: str) -> tuple[lis
     variance = float(((x - known.mean(axis=0)) ** 2).mean())
     if variance == 0:
         return said, {}
+    errors = {}
+    if others:
+        again = [comparable(run, output) for output in outputs(run, seen, show=False, labels=reads_labels)]
+        errors = {n: (row_errors(x, made[n - 1]), row_errors(known, again[n - 1])) for n in numbers}
     found = run.codes(labels=reads_labels, show=False)
     for number in numbers:
         codes = sum(int(in_use(found.table(stage)).sum()) for stage in range(1, number + 1))
@@ -235,11 +240,11 @@ def against_pca(run: RunDirectory, reads_labels: bool, remedy: str) -> tuple[lis
             baseline = (explained_by_pca(x, known, codes) if others else pca_error(x, codes)) / variance
         where = f" of stage {number}" if len(run.plan.stages) > 1 else ""
         what = f"{where} of held-out data" if others else where
-        said.append(reconstruction(left, baseline, codes, what, remedy if number == 1 else "train it longer"))
-    if not others:
-        return said, {}
-    again = [comparable(run, output) for output in outputs(run, seen, show=False, labels=reads_labels)]
-    return said, {n: (row_errors(x, made[n - 1]), row_errors(known, again[n - 1])) for n in numbers}
+        cure = f"{remedy if number == 1 else 'train it longer'}, or widen the network"
+        if number in errors and is_overfitted(*errors[number]):
+            cure = "it has learned its training data by heart, see below"  # more of the same would make it worse
+        said.append(reconstruction(left, baseline, codes, what, cure))
+    return said, errors
 
 
 def some_rows(run: RunDirectory, part: Part) -> NDArray[np.int64]:
@@ -247,7 +252,7 @@ def some_rows(run: RunDirectory, part: Part) -> NDArray[np.int64]:
     return chosen_rows(run, MeasureOptions(part=part), ROWS)
 
 
-def reconstruction(left: float, baseline: float | None, codes: int, where: str, remedy: str) -> Sentence:
+def reconstruction(left: float, baseline: float | None, codes: int, where: str, cure: str) -> Sentence:
     """What the parts of the variance that a model and PCA leave mean.
 
     Example:
@@ -256,12 +261,12 @@ def reconstruction(left: float, baseline: float | None, codes: int, where: str, 
     """
     said = f"Reconstructions{where} lose {left:.0%} of the variance".replace("%", " %")
     if left >= 0.995:
-        return Sentence("bad", f"Reconstructions{where} are no better than the mean of the data: {remedy}.")
+        return Sentence("bad", f"Reconstructions{where} are no better than the mean of the data: {cure}.")
     if baseline is None:
         return Sentence("good" if left < 0.5 else "note", f"{said}; the mean of the data loses all of it.")
     other = f"PCA with as many codes ({codes}) loses {baseline:.0%}".replace("%", " %")
     if left > 1.1 * baseline:
-        return Sentence("bad", f"{said}; {other}: {remedy}, or widen the network.")
+        return Sentence("bad", f"{said}; {other}: {cure}.")
     return Sentence("good", f"{said}; {other}.")
 
 
