@@ -9,6 +9,7 @@ from torch import distributions as D
 
 from unbraid.errors import InputError
 from unbraid.ops import gaussian, likelihood
+from unbraid.ops.gaussian import noise_like
 from unbraid.ops.schedules import linear
 
 
@@ -86,3 +87,19 @@ def test_the_best_scale_has_a_floor() -> None:
     assert likelihood.nll("gaussian-optimal", x, x).item() == pytest.approx(at_floor)
     with pytest.raises(InputError, match="keeps no scale to draw with"):
         likelihood.sample("gaussian-optimal", x)
+
+
+def test_noise_is_drawn_in_the_order_of_storage() -> None:
+    x = torch.zeros(2, 3, 4, 5).contiguous(memory_format=torch.channels_last)
+    torch.manual_seed(0)
+    noise = noise_like(x)
+    torch.manual_seed(0)
+    assert torch.equal(noise, torch.randn(2, 4, 5, 3).permute(0, 3, 1, 2))
+    assert noise.stride() == x.stride()
+    torch.manual_seed(0)
+    plain = noise_like(x.contiguous())
+    torch.manual_seed(0)
+    assert torch.equal(plain, torch.randn(2, 3, 4, 5))
+    many = noise_like(torch.zeros(100, 3, 16, 16).contiguous(memory_format=torch.channels_last))
+    assert abs(many.mean().item()) < 0.02
+    assert many.std().item() == pytest.approx(1, abs=0.02)

@@ -15,6 +15,7 @@ from unbraid.methods.options import StackOptions
 from unbraid.nets.gan import generator, trunk
 from unbraid.nets.stacks import NetworkName
 from unbraid.ops.density_ratio import classification_loss
+from unbraid.ops.gaussian import noise_like
 from unbraid.ops.information import UNIFORM_ENTROPY, RecognisedCode, UniformCode, information_bound
 from unbraid.ops.schedules import linear
 from unbraid.util.schema import option
@@ -81,7 +82,7 @@ class InfoGANModel(Method):
     def blurred(self, x: Tensor, step: int) -> Tensor:
         """x with instance noise: real and generated observations then overlap, and the critic cannot win outright."""
         deviation = linear(step, self.config.instance_noise, 0.0, self.config.noise_steps)
-        return x + deviation * torch.randn_like(x)
+        return x + deviation * noise_like(x)
 
     def judge(self, x: Tensor, step: int) -> tuple[Tensor, RecognisedCode]:
         """The log-odds that x is real, [b], and Q(c | x)."""
