@@ -33,7 +33,7 @@ class Setting(BatchSetting):
 
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting({"size": 32, "stride": 8}, 3, 0.1, 2e-3, 1, 32, "auto", 0.05, 3, critic_units=100),
-    # After 600 steps every row of two seeds has a MIG of 0.06 to 0.09, but FactorVAE, which has twice as many, 0.24.
+    # After 600 steps the mean MIG of two seeds is 0.06 to 0.09 in these rows; FactorVAE, with twice as many, has 0.24.
     "desk": Setting(
         {"size": 32}, 2_000, 0.25, 3e-3, 5, 512, "broadcast", 0.05, betas=(4.0, 6.0, 12.0), critic_units=400
     ),

@@ -43,7 +43,7 @@ PAPER_SETTING = {
 # On a seed that is not reported: β of 4, 12 and 40 has MIG 0.10, 0.12, 0.28; decay of 0, 0.1, 0.3, 1 and 3 has InfoM
 # 0.54, 0.52, 0.71, 0.63 and 0.92 (of codes that know next to nothing); a Hessian weight of 1e-4 leaves no code at all,
 # and independence of 1e-3 half of what codes tell (InfoE 0.42 in place of 0.79).
-BETA, SCALE = 40.0, 0.1  # the scale of β-VAE's Gaussian; for the others, which have no KL, Bernoulli does as well
+BETA, SCALE = 40.0, 0.1  # the scale of β-VAE's Gaussian; the others, which have no KL term, keep to Bernoulli
 INDEPENDENCE, HESSIAN = 3e-4, 1e-6
 COMMITMENT = 1e-2
 
