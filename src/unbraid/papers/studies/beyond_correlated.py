@@ -94,8 +94,8 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "network": f"broadcast decoder, width {setting.width:g}, 10 latents",
         "steps": f"{setting.steps:,}, batch {setting.batch_size}, Adam 2e-3 falling to 2 %",
         "weights": f"β-VAE {BETA:g}, HFS γ {HFS_ALONE:g}, both {BETA_BESIDE:g} and {HFS_BESIDE:g}, a Gaussian of scale "
-        f"{SCALE:g}: of three each at σ = 0.2 on another seed, by MIG (HFS alone, where all were alike, by DCI), for all "
-        "strengths",
+        f"{SCALE:g}: of three each at σ = 0.2 on another seed, by MIG (HFS alone, where all were alike, by DCI), "
+        "for all strengths",
         "seeds": str(setting.seeds),
     }
     return tables.document(
