@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from unbraid.ops.precision import no_half
+
 
 def covariance(samples: Tensor) -> Tensor:
     """The covariance of rows, divided by their number: the moment of the batch's own distribution.
@@ -20,7 +22,8 @@ def covariance(samples: Tensor) -> Tensor:
         [[1.0, 1.0], [1.0, 1.0]]
     """
     centred = samples - samples.mean(0)
-    return centred.T @ centred / len(samples)
+    with no_half(samples.device):
+        return centred.T @ centred / len(samples)
 
 
 def aggregate_covariance(mean: Tensor, log_var: Tensor) -> Tensor:
@@ -64,7 +67,8 @@ def aggregate_third_moments(mean: Tensor, log_var: Tensor) -> Tensor:
     """
     centred, variance, n = mean - mean.mean(0), log_var.exp(), len(mean)
     plain = (centred[:, :, None, None] * centred[:, None, :, None] * centred[:, None, None, :]).mean(0)
-    spread = (centred.T @ variance / n).diag_embed(dim1=0, dim2=1)  # δᵢⱼ E[σᵢ²dₖ], [i, j, k]
+    with no_half(mean.device):
+        spread = (centred.T @ variance / n).diag_embed(dim1=0, dim2=1)  # δᵢⱼ E[σᵢ²dₖ], [i, j, k]
     return plain + spread + spread.permute(0, 2, 1) + spread.permute(2, 1, 0)
 
 

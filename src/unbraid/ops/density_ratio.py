@@ -6,6 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from unbraid.ops.precision import at_least_single
+
 
 def shuffle_each_dimension(z: Tensor) -> Tensor:
     """Permute every latent across the batch on its own: draws from ∏ⱼ q(zⱼ).
@@ -47,6 +49,23 @@ def classification_loss(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
         >>> round(loss.item(), 3), accuracy.item()
         (0.451, 0.75)
     """
+    first, second = at_least_single(first), at_least_single(second)
     loss = 0.5 * (F.softplus(-first).mean() + F.softplus(second).mean())
     accuracy = 0.5 * ((first > 0).float().mean() + (second < 0).float().mean())
     return loss, accuracy.detach()
+
+
+def mistaken_loss(log_ratios: Tensor) -> Tensor:
+    """−log D of what a generator made: least where the critic takes it for the first density. It does not saturate.
+
+    Args:
+        log_ratios: the critic's, for samples of the generator, [b].
+
+    Returns:
+        The mean over samples.
+
+    Example:
+        >>> round(mistaken_loss(torch.tensor([0.0, 0.0])).item(), 3)
+        0.693
+    """
+    return F.softplus(-at_least_single(log_ratios)).mean()

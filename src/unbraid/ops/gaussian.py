@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from unbraid.ops.precision import at_least_single
+
 LOG_2PI = math.log(2 * math.pi)
 
 
@@ -103,7 +105,7 @@ class DiagonalGaussian:
     @staticmethod
     def from_parameters(parameters: Tensor) -> DiagonalGaussian:
         """Split a network's output [b, 2·latent] into means and log-variances."""
-        mean, log_var = parameters.chunk(2, dim=1)
+        mean, log_var = at_least_single(parameters).chunk(2, dim=1)
         return DiagonalGaussian(mean, log_var)
 
     @staticmethod

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.autograd import Function
 
 from unbraid.ops import gaussian
+from unbraid.ops.precision import no_half
 
 
 class MixtureByLatent(Function):
@@ -42,7 +43,7 @@ class MixtureByLatent(Function):
         z, mean, log_var, together, *shares = ctx.saved_tensors
         z_grad, mean_grad, log_var_grad = (torch.empty_like(part) for part in (z, mean, log_var))
         precision = (-log_var).exp()
-        with torch.autocast(z.device.type, enabled=False):  # products of half precision would lose small distances
+        with no_half(z.device):  # products of half precision would lose small distances
             together = together * to_joint
             for j in range(z.shape[1]):
                 share = torch.addcmul(together, shares[j], to_product)

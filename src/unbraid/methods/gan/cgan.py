@@ -8,13 +8,12 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
 from unbraid.methods.options import NetworkOptions
 from unbraid.methods.staged.control_inputs import ControlInputs, GivenFactors
 from unbraid.nets.dcgan import PairCritic, generator
-from unbraid.ops.density_ratio import classification_loss
+from unbraid.ops.density_ratio import classification_loss, mistaken_loss
 from unbraid.ops.gaussian import DiagonalGaussian
 from unbraid.util.schema import later_option, option
 
@@ -82,7 +81,7 @@ class CGANModel(Method):
     def generator_loss(self, batch: Batch, step: int) -> Terms:
         """−log D(G(c, z), c): the generator's loss in the form that does not saturate."""
         c = self.features(batch)
-        adversarial = F.softplus(-self.critic(self.make(c, self.noise(c)), c)).mean()
+        adversarial = mistaken_loss(self.critic(self.make(c, self.noise(c)), c))
         return Terms(adversarial, adversarial=adversarial)
 
     def updates(self) -> tuple[Update, ...]:

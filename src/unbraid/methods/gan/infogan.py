@@ -8,13 +8,12 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
 from unbraid.methods.options import StackOptions
 from unbraid.nets.gan import generator, trunk
 from unbraid.nets.stacks import NetworkName
-from unbraid.ops.density_ratio import classification_loss
+from unbraid.ops.density_ratio import classification_loss, mistaken_loss
 from unbraid.ops.gaussian import noise_like
 from unbraid.ops.information import UNIFORM_ENTROPY, RecognisedCode, UniformCode, information_bound
 from unbraid.ops.schedules import linear
@@ -114,7 +113,7 @@ class InfoGANModel(Method):
         """−log D(G(c, noise)) − λ·L_I."""
         codes, made = self.draw(batch.x)
         odds, q = self.judge(made, step)
-        adversarial = F.softplus(-odds).mean()
+        adversarial = mistaken_loss(odds)
         information = self.bound(codes, q)
         weight = self.config.information
         total = adversarial - weight * information

@@ -8,14 +8,13 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from unbraid.core import Adam, Batch, DataSpec, LaterStage, Method, Posterior, Terms, Update
 from unbraid.methods.options import NetworkOptions
 from unbraid.methods.staged.ms_vae import required_y
 from unbraid.nets.adain import STYLES_OF, StylesOf, adain_network, check_styles
 from unbraid.nets.dcgan import PairCritic
-from unbraid.ops.density_ratio import classification_loss
+from unbraid.ops.density_ratio import classification_loss, mistaken_loss
 from unbraid.ops.gaussian import DiagonalGaussian
 from unbraid.util.schema import later_option, option
 
@@ -90,7 +89,7 @@ class MSGANModel(Method):
     def generator_loss(self, batch: Batch, step: int) -> Terms:
         """−log D(G(y, z), y): the generator's loss in the form that does not saturate."""
         y = required_y(batch.y)
-        adversarial = F.softplus(-self.critic(self.make(y, self.noise(y)), y)).mean()
+        adversarial = mistaken_loss(self.critic(self.make(y, self.noise(y)), y))
         return Terms(adversarial, adversarial=adversarial)
 
     def updates(self) -> tuple[Update, ...]:

@@ -16,6 +16,7 @@ from unbraid.nets.additive import GROUP_SIZES
 from unbraid.ops.curvature import normalised_hessian_penalty
 from unbraid.ops.given import Point
 from unbraid.ops.kernel_information import kernel_multi_information
+from unbraid.ops.precision import at_least_single, no_half
 from unbraid.util.schema import later_option, option
 
 LEAST_SPREAD = 1e-6
@@ -86,7 +87,9 @@ class TripodModel(RoundedModel):
             dependence = values * kernel_multi_information(z, spread).mean()
             total, parts["independence"] = total + config.independence * dependence, (config.independence, dependence)
         if config.hessian:
-            mixed = values * normalised_hessian_penalty(self.hidden_layers, z, spread).mean()
+            with no_half(z.device):  # differences of outputs, divided by a square
+                share = normalised_hessian_penalty(self.hidden_layers, at_least_single(z), spread)
+            mixed = values * share.mean()
             total, parts["hessian"] = total + config.hessian * mixed, (config.hessian, mixed)
         return Terms(total, **parts)
 

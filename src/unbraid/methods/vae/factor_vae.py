@@ -11,6 +11,7 @@ from unbraid.core import Adam, Batch, DataSpec, Terms, Update
 from unbraid.methods.vae.gaussian import GaussianConfig, GaussianVAE
 from unbraid.nets.critic import critic
 from unbraid.ops.density_ratio import classification_loss, shuffle_each_dimension
+from unbraid.ops.precision import at_least_single
 from unbraid.util.schema import later_option, option
 
 
@@ -59,7 +60,7 @@ class FactorVAEModel(GaussianVAE):
         z = q.rsample()
         reconstruction = self.reconstruction(z, batch.x)
         kl = q.kl()
-        correlation = self.critic(z).mean()
+        correlation = at_least_single(self.critic(z)).mean()
         beta, gamma = self.config.beta, self.config.gamma
         total = reconstruction + beta * kl + gamma * correlation
         return Terms(total, reconstruction=reconstruction, kl=(beta, kl), total_correlation=(gamma, correlation))
