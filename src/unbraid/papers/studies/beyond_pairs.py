@@ -28,7 +28,7 @@ class Setting:
 SMALL: dict[str, Any] = {"size": 32}
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting({"sprites": {"size": 32, "stride": 8}}, {"sprites": 4}, 1, 0.1),
-    "desk": Setting({"sprites": SMALL, "cars3d": SMALL}, {"sprites": 1_500, "cars3d": 5_000}, 5, 0.25),
+    "desk": Setting({"sprites": SMALL, "cars3d": SMALL}, {"sprites": 3_000, "cars3d": 5_000}, 5, 0.25),
     "paper": Setting({"sprites": {}, "cars3d": {}}, dict.fromkeys(("sprites", "cars3d"), 300_000), 10, 1.0),
 }
 PAPER_SETTING = {

@@ -58,7 +58,7 @@ SETTINGS: dict[Scale, Setting] = {
         **FAST | {"width": 0.1},
         budgets=("50%",),
     ),
-    "desk": Setting({"sprites": {"size": 32}, "cars3d": {"size": 32}}, 1_000, (1.0, 4.0, 16.0), 3, **FAST),
+    "desk": Setting({"sprites": {"size": 32}, "cars3d": {"size": 32}}, 2_500, (1.0, 4.0, 16.0), 3, **FAST),
     "paper": Setting({"sprites": {}, "cars3d": {}}, 300_000, (1.0, 2.0, 4.0, 6.0, 8.0, 16.0), 10),
 }
 PAPER_SETTING = {
