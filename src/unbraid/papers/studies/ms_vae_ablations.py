@@ -17,6 +17,7 @@ from unbraid.methods import MSVAE, VAE, BetaVAE, EndToEnd
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import chains, exchanged
 from unbraid.papers.measures import runs as measures
+from unbraid.papers.measures.moved_alone import moved_alone
 from unbraid.papers.settings import ChainSetting
 from unbraid.papers.study import Finished, Scale, Study, Trial
 
@@ -42,7 +43,7 @@ class Setting(ChainSetting):
 SMALL = {"size": 32}
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting("sprites", SMALL | {"stride": 16}, 4.0, (4, 4), 1, 0.1, 0.05, 16, 1e-3, 1e-3, 0.02, 0.25),
-    "desk": Setting("cars3d", SMALL, 4.0, (1_200, 1_200), 3, 0.5, 0.25, 16, 1e-3, 1e-3, 0.02, 0.25),
+    "desk": Setting("cars3d", SMALL, 4.0, (1_200, 3_000), 3, 0.5, 0.25, 16, 1e-3, 1e-3, 0.02, 0.25),
     "paper": Setting("cars3d", {}, 4.0, (300_000, 300_000), 1, 1.0, 1.0, 32, 1e-4, 1e-4, 1.0, 1.0),
 }
 PAPER_SETTING = {
@@ -138,6 +139,8 @@ MEASURES: dict[str, Callable[[Run], float]] = {
     "M3-other": partial(of_stage_1, measure=exchanged.MEASURES["M3-other"]),
     "M4-other": partial(of_stage_1, measure=exchanged.MEASURES["M4-other"]),
     "floor": partial(of_stage_1, measure=exchanged.MEASURES["floor"]),
+    "others": partial(of_stage_1, measure=moved_alone),
+    "first-others": partial(of_stage_1, measure=partial(moved_alone, stage=0)),
 }
 COLUMNS = {
     "l2": ("L2 of x̂", 4),
@@ -149,6 +152,8 @@ COLUMNS = {
     "M3-other": ("M3, another's z", 3),
     "M4-other": ("M4, another's y", 3),
     "floor": ("floor of M4", 3),
+    "others": ("others that move", 3),
+    "first-others": ("in y", 3),
 }
 
 
@@ -192,7 +197,9 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "«c tells» and «z tells» are the KL of their codes, summed. The columns M1 to M4 are the measures of §4, "
             "not the models: information between stage 1's codes of x and those of y, x̂, x̂ with random z, x̂ with "
             "noise for y; then with the z or the y of another image in place of noise. The floor is M4 of codes in a "
-            "random order. Means over seeds with 95 % Student intervals.",
+            "random order. «Others that move»: each code c is given another image's value, z stays, and stage 1 reads "
+            "x̂ (or y): the share of what moves that is another code than the one that was moved. Means over seeds "
+            "with 95 % Student intervals.",
         ),
         tables.summary(finished, COLUMNS),
         f"![the codes c that tell most, by model]({stem}.png)",
