@@ -33,7 +33,7 @@ SETTINGS: dict[Scale, BatchSetting] = {
     "desk": replace(STRENGTH["desk"], seeds=3),
     "paper": replace(STRENGTH["paper"], seeds=10),
 }
-SMALLER = {"smoke": (8,), "desk": (64, 256), "paper": (64, 256, 512, 1024)}
+SMALLER = {"smoke": (8,), "desk": (64,), "paper": (64, 256, 512, 1024)}
 PAPER_SETTING = {
     "data": "dSprites; 3-D faces for S15",
     "network": "fully connected, 1200 units",

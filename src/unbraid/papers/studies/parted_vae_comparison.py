@@ -80,7 +80,7 @@ class Setting:
 FAST: dict[str, Any] = {"small": True, "network": "broadcast", "batch": 32, "adam": Adam(lr=2e-3, end=0.02)}
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting(4, 1, {"stride": 8}, width=0.1, **FAST),
-    "desk": Setting(1_500, 3, width=0.25, **FAST),
+    "desk": Setting(4_000, 3, width=0.25, **FAST),
     "paper": Setting(PAPER_STEPS, 5),
 }
 PAPER_SETTING = {
