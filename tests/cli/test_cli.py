@@ -90,11 +90,11 @@ def test_options_reach_the_stage_they_name(squares_file: Path, tmp_path: Path) -
         (["evaluate", "no-such-run"], "'no-such-run' is not a run directory"),
         (["data", "show"], "there is no action of unbraid data 'show'"),
         (["methods", "gan"], "there is no method 'gan'"),
-        (["reproduce", "beta-tcvae/comparision"], "did you mean 'beta-tcvae/comparison'?"),
-        (["reproduce", "beta-tcvae/comparison", "--workers", "0"], "must be a whole number from 1 on, not '0'"),
-        (["reproduce", "beta-tcvae/comparison", "--workers", "two"], "must be a whole number from 1 on, not 'two'"),
-        (["reproduce", "beta-tcvae/comparison", "--page", "--workers", "2"], "not allowed with argument --page"),
-        (["reproduce", "beta-tcvae/comparison", "--page"], "no run of beta-tcvae/comparison is finished"),
+        (["reproduce", "beta-tcvae/strenght"], "did you mean 'beta-tcvae/strength'?"),
+        (["reproduce", "beta-tcvae/strength", "--workers", "0"], "must be a whole number from 1 on, not '0'"),
+        (["reproduce", "beta-tcvae/strength", "--workers", "two"], "must be a whole number from 1 on, not 'two'"),
+        (["reproduce", "beta-tcvae/strength", "--page", "--workers", "2"], "not allowed with argument --page"),
+        (["reproduce", "beta-tcvae/strength", "--page"], "no run of beta-tcvae/strength is finished"),
     ],
 )
 def test_bad_input_gets_one_sentence_and_exit_code_2(
@@ -123,8 +123,8 @@ def test_reproduce_passes_on_how_many_processes_and_whether_to_train(
         return tmp_path / "page.md"
 
     monkeypatch.setattr("unbraid.papers.reproduce", note)
-    assert main(["reproduce", "beta-tcvae/comparison", "--scale", "smoke", *words]) == 0
-    assert (asked["name"], asked["scale"]) == ("beta-tcvae/comparison", "smoke")
+    assert main(["reproduce", "beta-tcvae/strength", "--scale", "smoke", *words]) == 0
+    assert (asked["name"], asked["scale"]) == ("beta-tcvae/strength", "smoke")
     assert (asked["workers"], asked["train"]) == (workers, train)
 
 

@@ -88,10 +88,10 @@ def test_different_settings_have_directories_of_their_own() -> None:
 
 
 def test_unknown_names_are_answered_with_known_ones() -> None:
-    with pytest.raises(InputError, match="did you mean 'beta-tcvae/comparison'"):
-        reproduce("beta-tcvae/comparisons", "smoke")
+    with pytest.raises(InputError, match="did you mean 'beta-tcvae/strength'"):
+        reproduce("beta-tcvae/strengths", "smoke")
     with pytest.raises(InputError, match="scale"):
-        reproduce("beta-tcvae/comparison", "huge")
+        reproduce("beta-tcvae/strength", "huge")
 
 
 def test_intervals_are_students() -> None:

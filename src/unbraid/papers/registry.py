@@ -7,7 +7,6 @@ from importlib import import_module
 from unbraid.papers.study import Study
 
 MODULES = (
-    "beta_tcvae",
     "beta_tcvae_strength",
     "beta_tcvae_correlated",
     "beta_tcvae_ablations",
