@@ -131,7 +131,7 @@ def correlation(finished: Sequence[Finished], method: str, *, above: float = 0.0
 
 
 def agreement_of_runs(finished: Sequence[Finished], method: str) -> float:
-    """Spearman's correlation of TC and MIG over all runs with some β, which sees whether single runs go together too."""
+    """Spearman's correlation of TC and MIG over all runs with some β: do single runs go together?"""
     runs = [one.figures for one in finished if one.trial.group.startswith(f"{method}, ")]
     return float(spearmanr([run["tc"] for run in runs], [run["mig-chen"] for run in runs]).statistic)
 
@@ -201,7 +201,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         f"![MIG, ELBO and TC by β]({stem}.png)",
         "Fig. 3:",
         f"![each run's scores]({stem}-methods.png)",
-        f"Fig. 4; Pearson's correlation of mean TC and mean MIG over β: {rho}. Spearman's of all runs with a β: {ranks}.",
+        f"Fig. 4; Pearson's correlation of mean TC and mean MIG over β: {rho}. Spearman's of single runs: {ranks}.",
         f"![MIG against TC]({stem}-factorial.png)",
         tables.every_run(finished, COLUMNS),
     )
