@@ -171,7 +171,7 @@ COLUMNS = {
     "chance": ("by the likeliest class", 3),
     "obeyed": ("u obeyed, over chance", 3),
     "overlap": ("overlap of modes", 3),
-    "l1": ("−log p(x | u, z), nats", 0),
+    "l1": ("−log p(x given u, z), nats", 0),
 }
 
 
