@@ -1,4 +1,4 @@
-"""What L, the number of pairs in a vote, makes of the β-VAE score (Chen et al. 2018, fig. S5), beside MIG, which has no L.
+"""What L, the pairs in a vote, makes of the β-VAE score (Chen et al. 2018, fig. S5), beside MIG, which has no L.
 
     python benchmarks/score_by_batch.py RUN… [--batches 1 4 16 64 200]
 
