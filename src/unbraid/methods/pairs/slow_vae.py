@@ -21,8 +21,8 @@ from unbraid.util.schema import option, with_default
 class SlowVAE(PairOptions, GaussianConfig):
     """SlowVAE: a VAE whose prior of the second code of a pair is a Laplace distribution around the first.
 
-    Use it where few factors change at a time: consecutive frames (`--pairs.kind next`), or `--pairs.changed 1`. Pairs in
-    which every factor takes a short step tell it little, and it wants some three times the steps of Ada-GVAE.
+    Use it where few factors change at a time: consecutive frames (`--pairs.kind next`), or `--pairs.changed 1`. Pairs
+    in which every factor takes a short step tell it little, and it wants some three times the steps of Ada-GVAE.
 
     Reference:
         The objective of Klindt et al. 2021, with the transition taken both ways as in their experiments.
