@@ -113,7 +113,7 @@ def summary(finished: Sequence[Finished], columns: Mapping[str, tuple[str, int]]
 
 
 def every_run(finished: Sequence[Finished], columns: Mapping[str, tuple[str, int]]) -> str:
-    """The last section of a page: a table with a row for each run.
+    """The last section of a page: a table with a row for each run, folded, so that what is said of it is not far below.
 
     Args:
         finished: the runs.
@@ -129,4 +129,5 @@ def every_run(finished: Sequence[Finished], columns: Mapping[str, tuple[str, int
         for one in finished
     ]
     header = ["", "seed", *(heading for heading, _ in columns.values()), "training, s"]
-    return section("Every run", markdown(header, rows))
+    folded = f"<details>\n<summary>{len(rows)} runs</summary>\n\n{markdown(header, rows)}\n\n</details>"
+    return section("Every run", folded)
