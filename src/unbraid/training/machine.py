@@ -7,11 +7,13 @@ import platform
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from lightning_fabric import Fabric
+from torch import distributed
 from torch.multiprocessing.spawn import ProcessExitedException
 
 from unbraid._version import __version__
@@ -76,7 +78,7 @@ def launch(fabric: Fabric, function: Callable[[Fabric], None]) -> None:
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         sys.exit(READS_AGAIN)  # the script has come here while it is read again
     try:
-        fabric.launch(function)
+        fabric.launch(partial(_leave_together, function=function))
     except ProcessExitedException as error:
         if error.exit_code != READS_AGAIN:
             raise
@@ -84,3 +86,11 @@ def launch(fabric: Fabric, function: Callable[[Fabric], None]) -> None:
             "several processes train together, and each reads the calling script again: put what it does under "
             "if __name__ == '__main__':"
         ) from None
+
+
+def _leave_together(fabric: Fabric, function: Callable[[Fabric], None]) -> None:
+    """Run a function, then take its processes apart: one that ends before may be aborted by threads of the group."""
+    function(fabric)
+    if distributed.is_available() and distributed.is_initialized():
+        fabric.barrier()
+        distributed.destroy_process_group()
