@@ -12,6 +12,25 @@ from unbraid.ops import gaussian
 from unbraid.ops.precision import no_half
 
 
+def log_sum_exp_(terms: Tensor) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """log Σ exp of each row, and its terms beside their sum, both on one scale; the terms are written in place.
+
+    Args:
+        terms: logarithms, [sample, component]; becomes exp(terms − the row's largest).
+
+    Returns:
+        The log-sums, [sample], and what each term is of the sum: terms, [sample, component], and sums, [sample, 1].
+
+    Example:
+        >>> log_sum, (term, whole) = log_sum_exp_(torch.tensor([[0.0, 0.0, 0.0]]))
+        >>> round(log_sum.exp().item(), 4), round((term / whole)[0, 0].item(), 4)
+        (3.0, 0.3333)
+    """
+    largest = terms.amax(1, keepdim=True)
+    whole = terms.sub_(largest).exp_().sum(1, keepdim=True)
+    return (whole.log() + largest)[:, 0], (terms, whole)
+
+
 class MixtureByLatent(Function):
     """log Σₘ wₘ N(z; m) and Σⱼ log Σₘ wₘ N(zⱼ; mⱼ), with a gradient that is written out.
 
@@ -24,29 +43,30 @@ class MixtureByLatent(Function):
     @staticmethod
     def forward(ctx: Any, z: Tensor, mean: Tensor, log_var: Tensor, log_weights: Tensor) -> tuple[Tensor, Tensor]:
         """Both log-densities, [sample], of z [sample, latent] under components [component, latent]."""
-        joint_pairs, each, shares = log_weights.clone(), [], []
+        joint_pairs, product, masses = log_weights.clone(), torch.zeros_like(z[:, 0]), []
         for j in range(z.shape[1]):
-            pairs = (z[:, j, None] - mean[None, :, j]).square_().mul_(-0.5 * (-log_var[:, j]).exp())
-            pairs.add_(-0.5 * (log_var[:, j] + gaussian.LOG_2PI))
+            pairs = (z[:, j, None] - mean[None, :, j]).mul_((-0.5 * log_var[:, j]).exp())
+            constant = -0.5 * (log_var[:, j] + gaussian.LOG_2PI)
+            torch.addcmul(constant, pairs, pairs, value=-0.5, out=pairs)
             joint_pairs += pairs
-            each.append(torch.logsumexp(pairs.add_(log_weights), dim=1))
-            shares.append(pairs.sub_(each[-1][:, None]).exp_())  # of each component in q(zⱼ)
-        joint = torch.logsumexp(joint_pairs, dim=1)
-        together = joint_pairs.sub_(joint[:, None]).exp_()
-        ctx.save_for_backward(z, mean, log_var, together, *shares)
-        return joint, torch.stack(each, dim=1).sum(1)
+            log_sum, mass = log_sum_exp_(pairs.add_(log_weights))
+            product += log_sum
+            masses.append(mass)
+        joint, together = log_sum_exp_(joint_pairs)
+        ctx.save_for_backward(z, mean, log_var, *together, *(part for mass in masses for part in mass))
+        return joint, product
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
         """A log-sum's gradient is shared among its terms as they share the sum; weights are constants."""
         to_joint, to_product = (gradient[:, None] for gradient in gradients)
-        z, mean, log_var, together, *shares = ctx.saved_tensors
+        z, mean, log_var, together, whole, *masses = ctx.saved_tensors
         z_grad, mean_grad, log_var_grad = (torch.empty_like(part) for part in (z, mean, log_var))
         precision = (-log_var).exp()
         with no_half(z.device):  # products of half precision would lose small distances
-            together = together * to_joint
+            together = together * (to_joint / whole)
             for j in range(z.shape[1]):
-                share = torch.addcmul(together, shares[j], to_product)
+                share = torch.addcmul(together, masses[2 * j], to_product / masses[2 * j + 1])
                 zj, mj, pj = z[:, j], mean[:, j], precision[:, j]
                 pull, pulled = (share @ torch.stack((pj, pj * mj), dim=1)).unbind(1)  # sums over components
                 mass, first, second = torch.stack((torch.ones_like(zj), zj, zj.square())) @ share  # over samples
