@@ -20,13 +20,18 @@ from unbraid.papers.settings import BatchSetting
 from unbraid.papers.study import Finished, Scale, Study, Trial
 
 CONFIGURATIONS: tuple[Configuration, ...] = get_args(Configuration)
-BETA = 4.0  # of both methods: «enough to give reasonable results» with two factors
+# Of both methods, as in the paper: with two factors «β = 4 is enough to give reasonable results». On sprites, whose
+# reconstruction counts for more nats, it is not: 20 was chosen among 4, 8, 10, 20 and 40 on seeds that are not shown.
+BETAS: dict[Scale, float] = {"smoke": 4.0, "desk": 20.0, "paper": 4.0}
 # Position varies; one shape, one scale, one angle.
 ONE = {"shape": 3, "scale": 6, "orientation": 40}
 NOISE = ("shape", "scale", "orientation")
 SETTINGS: dict[Scale, BatchSetting] = {
     "smoke": BatchSetting({"size": 32, "stride": {**ONE, "x": 4, "y": 4}}, 3, 0.1, 2e-3, 1, 32, "mlp", 0.05, 3),
-    "desk": BatchSetting({"size": 32, "stride": ONE}, 500, 0.25, 4e-3, 10, 512, "broadcast", 0.05, 5, 16),
+    # 256 images and a batch of 256: the total correlation of A is taken over the whole data set, without bias.
+    "desk": BatchSetting(
+        {"size": 32, "stride": {**ONE, "x": 2, "y": 2}}, 4_000, 0.25, 4e-3, 10, 256, "broadcast", 0.05, 5, 16
+    ),
     "paper": BatchSetting({"stride": ONE}, 20_000, 1.0, 1e-3, 10, 2048, "conv-bn"),
 }
 PAPER_SETTING = {
@@ -34,7 +39,7 @@ PAPER_SETTING = {
     "network": "convolutional with batch norm, 10 latents",
     "steps": "not said",
     "batch": "2048",
-    "weights": f"β = {BETA:g} for both",
+    "weights": "β = 4 for both",
     "optimiser": "Adam, 1e-3",
     "seeds": "10",
 }
@@ -49,12 +54,13 @@ COLUMNS = {
 METHODS = ("β-VAE", "β-TCVAE")
 
 
-def compared(s: BatchSetting) -> dict[str, GaussianConfig]:
+def compared(scale: Scale) -> dict[str, GaussianConfig]:
     """Both methods with the same β."""
-    part = s.part_of_values
+    s = SETTINGS[scale]
+    part, beta = s.part_of_values, BETAS[scale] * s.part_of_values
     return {
-        "β-VAE": BetaVAE(beta=BETA * part, **s.options),
-        "β-TCVAE": BetaTCVAE(alpha=part, beta=BETA * part, gamma=part, **s.options),
+        "β-VAE": BetaVAE(beta=beta, **s.options),
+        "β-TCVAE": BetaTCVAE(alpha=part, beta=beta, gamma=part, **s.options),
     }
 
 
@@ -72,7 +78,7 @@ def trials(scale: Scale) -> list[Trial]:
         )
         for seed in range(s.seeds)
         for letter in CONFIGURATIONS
-        for method, config in compared(s).items()
+        for method, config in compared(scale).items()
     ]
 
 
@@ -123,7 +129,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "network": s.network_described,
         "steps": f"{s.steps:,}",
         "batch": s.batch_described,
-        "weights": f"β = {BETA:g} for both, {s.weights_described}",
+        "weights": f"β = {BETAS[scale]:g} for both, {s.weights_described}",
         "optimiser": s.optimiser_described,
         "seeds": str(s.seeds),
     }
