@@ -1,5 +1,6 @@
 """What a small batch does to the estimate of the total correlation."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -55,12 +56,15 @@ def test_the_acting_weight_lies_between_alpha_and_beta() -> None:
 
 
 def test_who_asks_for_a_small_batch_is_told_and_nobody_else(squares) -> None:
-    def said(config) -> list[str]:
-        return cautions(Plan.check(squares, [config], [1], 0))
+    many = squares.take(np.arange(65) % len(squares), "65 squares")
+
+    def said(config, data=many) -> list[str]:
+        return cautions(Plan.check(data, [config], [1], 0))
 
     (sentence,) = said(BetaTCVAE(batch_size=64))
     assert "from batches of 64" in sentence
     assert "β = 6 acts like a β-VAE of 4.7" in sentence
+    assert said(BetaTCVAE(batch_size=64), many.take(np.arange(64), "64 squares")) == [], "nothing is estimated"
     assert said(BetaTCVAE(batch_size=512)) == []
     assert said(BetaTCVAE(batch_size=64, beta=1.0)) == []
     assert said(BetaVAE(batch_size=64)) == []

@@ -91,6 +91,7 @@ class BatchSetting(SpritesSetting):
     end: float = 1.0  # part of the learning rate that is left at the last step
     latents: int = 10
     resolution: int = 0  # side of the images that networks work on, if smaller
+    whole: bool = False  # whether a batch is the whole data set, so that nothing is estimated from a part
 
     @property
     def options(self) -> dict[str, Any]:
@@ -114,6 +115,8 @@ class BatchSetting(SpritesSetting):
     @property
     def batch_described(self) -> str:
         """The batch in words, with how much of the KL its estimate of the total correlation takes for correlation."""
+        if self.whole:
+            return f"{self.batch_size}, as many as there are images: the total correlation is taken over all of them"
         return f"{self.batch_size} (slope of the estimated TC by the KL: {tc_slope(self.batch_size):.2f} at 6 nats)"
 
     @property

@@ -153,8 +153,13 @@ def check_condition(earlier: MethodConfig, later: MethodConfig) -> None:
 
 
 def cautions(plan: Plan) -> list[str]:
-    """Sentences on settings under which a stage does something else than its name says."""
-    return [sentence for config, _ in plan.stages for sentence in config.cautions()]
+    """Sentences on settings under which a stage does something else than its name says.
+
+    They are on what batches make of estimates: a batch of the whole data set leaves nothing to estimate.
+    """
+    return [
+        sentence for config, _ in plan.stages if config.batch_size < plan.data["n"] for sentence in config.cautions()
+    ]
 
 
 def unfinished_schedules(plan: Plan) -> list[str]:

@@ -28,7 +28,7 @@ def score(
     part: str = "all",
     **options: Any,
 ) -> float:
-    """A metric of a run's code table.
+    """A metric of a run's code table; factors that have one value only are left out.
 
     Args:
         run: the finished run.
@@ -43,7 +43,7 @@ def score(
         Its value, without an interval.
     """
     table, factors = run.encode(labels=labels, show=False).of(part), run.data.factor_info
-    keep = [number for number, factor in enumerate(factors) if factor.name not in without]
+    keep = [number for number, factor in enumerate(factors) if factor.name not in without and factor.size != 1]
     kinds = tuple(factors[number].kind for number in keep)
     metric: Callable[..., metrics.Score] = getattr(metrics, name)
     codes = table.codes if codes is None else codes
