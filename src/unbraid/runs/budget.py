@@ -169,7 +169,8 @@ def plan_within(budget: Budget, asked: RunDirectory, machine: Machine) -> tuple[
 
 def sentence(minutes: float, chosen: Sequence[Choice], unused: float) -> str:
     """What was chosen, in words; and where much of the budget is not used, why."""
-    said = f"{minutes:g} minutes: {'; '.join(map(str, chosen))}; then codes, scores and the page."
+    units = "minute" if minutes == 1 else "minutes"
+    said = f"{minutes:g} {units}: {'; '.join(map(str, chosen))}; then codes, scores and the page."
     if unused > 0.2 * 60 * minutes:
         said += f" More steps brought nothing where it was tried, so that {duration(unused)} of it are left over."
     return said
