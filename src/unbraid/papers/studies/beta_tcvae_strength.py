@@ -92,13 +92,14 @@ def compared(s: Setting) -> dict[str, tuple[MethodConfig, int]]:
 
 
 def trials(scale: Scale) -> list[Trial]:
-    """Every row from every seed; all rows of one seed before the next, so that a part is a comparison too."""
+    """Every row from every seed; what is compared over β comes first, seed by seed, so that a part is a result too."""
     s = SETTINGS[scale]
-    return [
+    made = [
         Trial(label, "sprites", (config,), (steps,), seed, s.arguments)
         for seed in range(s.seeds)
         for label, (config, steps) in compared(s).items()
     ]
+    return sorted(made, key=lambda trial: trial.steps[0] > s.steps)
 
 
 def is_vae(run: Run) -> bool:
