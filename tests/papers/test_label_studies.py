@@ -11,7 +11,7 @@ from unbraid.data import load
 from unbraid.methods import IDVAE, FullVAE, PartedVAE
 from unbraid.nets.resolution import Resolution
 from unbraid.papers import Finished
-from unbraid.papers.studies import idvae_labels, parted_vae_comparison, parted_vae_faces
+from unbraid.papers.studies import idvae_labels, idvae_strong, parted_vae_comparison, parted_vae_faces
 from unbraid.training.batches import as_network_input
 
 
@@ -34,6 +34,15 @@ def test_strengths_are_the_papers_whatever_the_size() -> None:
         if "SS-" not in trial.group:
             one = Finished(trial, trial.folder, {}, 0.0)  # type: ignore[arg-type]
             assert idvae_labels.strength(one) in (1, 4, 16)
+
+
+def test_stronger_rows_differ_in_their_strength_alone() -> None:
+    usual, strong = (stages(study, "desk") for study in (idvae_labels, idvae_strong))
+    for name, weight in (("β-VAE", "beta"), ("FullVAE", "gamma"), ("IVAE", "beta"), ("IDVAE", "beta")):
+        for data in ("sprites", "cars3d"):
+            last: Any = usual[f"{data}: {name}"][-1]
+            for at in (64, 256):
+                assert strong[f"{data}, {at}: {name}"] == [replace(last, **{weight: at / 4})]
 
 
 def test_label_scales_differ_in_nothing_else() -> None:

@@ -17,6 +17,7 @@ MODULES = (
     "parted_vae_comparison",
     "parted_vae_faces",
     "idvae_labels",
+    "idvae_strong",
     "ms_vae_pendulum",
     "ms_vae_flow",
     "ms_vae_cars",

@@ -237,24 +237,28 @@ def budgets(finished: Sequence[Finished], data: str) -> str:
     return tables.markdown(["", *SCORES.values()], rows)
 
 
-def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
-    """The comparison as Markdown, with a picture beside it."""
-    s = SETTINGS[scale]
-    first, share = next(iter(s.data)), part(s, next(iter(s.data)))
-    by_strength(folder / f"{stem}.png", finished, s)
+def described(s: Setting) -> dict[str, str]:
+    """The setting as the page shows it beside the paper's."""
     sizes = {name: arguments.get("size", 64) for name, arguments in s.data.items()}
-    ours = {
+    return {
         "data": ", ".join(f"{name} {size}×{size}" for name, size in sizes.items()),
         "network": f"{s.network}, width {s.width:g}, as many latents as factors",
         "steps": f"{s.steps:,}",
         "batch": f"{s.batch}",
         "optimiser": f"Adam, {s.adam.lr:g}" + (f", falling to {s.adam.rate(1):g}" if s.adam.end < 1 else ""),
         "strengths": ", ".join(f"{at:g}" for at in s.strengths),
-        "weights": f"{share:g} of the strengths, as the images have of the paper's values",
+        "weights": f"{part(s, next(iter(s.data))):g} of the strengths, as the images have of the paper's values",
         "label_scale": "0.1; below also 0.3 and 0.707",
         "seeds": str(s.seeds),
         "labels": "all factors of all observations in training; at test time with and without",
     }
+
+
+def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
+    """The comparison as Markdown, with a picture beside it."""
+    s, first = SETTINGS[scale], next(iter(SETTINGS[scale].data))
+    by_strength(folder / f"{stem}.png", finished, s)
+    ours = described(s)
     return tables.document(
         f"IDVAE: what labels give a representation ({scale} scale)",
         "Mita et al. 2021, §5.2 and figures 3–6 (box plots and curves without numbers), and the semi-supervised form "
