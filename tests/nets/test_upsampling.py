@@ -24,7 +24,7 @@ def plain_twin(layer: Upsampling) -> nn.ConvTranspose2d:
 
 
 @pytest.mark.parametrize("channels", [FEW, SEVERAL, MANY])
-@pytest.mark.parametrize(("kernel", "extra"), [(4, (0, 0)), (4, (1, 0)), (5, (1, 1))])
+@pytest.mark.parametrize(("kernel", "extra"), [(4, (0, 0)), (4, (1, 0)), (5, (0, 0)), (5, (1, 1))])
 @pytest.mark.parametrize("stored", [torch.contiguous_format, torch.channels_last])
 def test_values_and_gradients_are_pytorchs(
     channels: int, kernel: int, extra: tuple[int, int], stored: torch.memory_format
