@@ -1,12 +1,16 @@
 """Models an hour: `unbraid search` on all cores against loops over the peers' trainers, same networks, data and steps.
 
 All train β-VAEs with this package's convolutional encoder and decoder on the same images, in turns within one run. Ours
-includes the codes and figures of each trial and its files; theirs the training alone, one model after the other in one
-process with PyTorch's default threads. Processes are started and packages imported before the clock. CPU seconds count
-all threads and processes of a side.
+includes codes, figures and files of each trial and a look at held-out rows now and then; theirs the training
+alone, one model after the other in one process with PyTorch's default threads. The peers' networks have PyTorch's own
+layers, as their users would write them; `--our-layers` gives them this package's `Upsampling` as well. Processes are
+started and packages imported before the clock. CPU seconds count all threads and processes of a side.
 
     pip install pythae disent
     python benchmarks/models_per_hour.py [--models 4] [--steps 600] [--size 32] [--width 0.25] [--rounds 3]
+
+disent imports torchvision, whose builds for a GPU do not load beside a torch for the CPU: in an environment of its own,
+without the line `_meta_registrations,` in torchvision/__init__.py, they do, and its β-VAE uses nothing of them.
 """
 
 from __future__ import annotations
@@ -31,10 +35,12 @@ import unbraid as ub
 from unbraid.core import build_method
 from unbraid.data.spec import DataSpec
 from unbraid.methods import BetaVAE
+from unbraid.nets.upsampling import Upsampling
 from unbraid.training.machine import Machine
 
 BATCH = 64
 LATENTS = 10
+OUR_LAYERS = False  # whether the peers' networks have this package's layers
 Side = Callable[[ub.data.FactorData, BetaVAE, int, int, Path], None]
 
 
@@ -49,7 +55,18 @@ def ours(precision: str) -> Side:
 
 def networks(data: ub.data.FactorData, config: BetaVAE) -> tuple[nn.Module, nn.Module]:
     method: Any = build_method(config, DataSpec(shape=data.shape, size=len(data)))
+    if not OUR_LAYERS:
+        for place, layer in enumerate(method.decoder):
+            if isinstance(layer, Upsampling):
+                method.decoder[place] = plain(layer)
     return method.encoder, method.decoder
+
+
+def plain(layer: Upsampling) -> nn.ConvTranspose2d:
+    """PyTorch's own layer with the same weights."""
+    made = nn.ConvTranspose2d(layer.in_channels, layer.out_channels, 4, stride=2, padding=1)
+    made.load_state_dict(layer.state_dict())
+    return made
 
 
 def images_of(data: ub.data.FactorData) -> torch.Tensor:
@@ -172,7 +189,9 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=32)
     parser.add_argument("--width", type=float, default=0.25)
     parser.add_argument("--sides", nargs="+", default=["ours", "ours, precision auto", "pythae", "disent"])
+    parser.add_argument("--our-layers", action="store_true", help="the peers' networks have this package's layers too")
     known = parser.parse_args()
+    globals()["OUR_LAYERS"] = known.our_layers
     logging.disable(logging.WARNING)
     whole = ub.data.load("sprites", size=known.size, stride=4)
     data = whole.take(np.random.default_rng(0).choice(len(whole), 50 * BATCH, replace=False), "sprites, a part")

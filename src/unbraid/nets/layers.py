@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch  # noqa: F401  (the examples use it)
 from torch import nn
 
+from unbraid.nets.upsampling import Upsampling
+
 
 def upsampling(before: int, after: int, small: tuple[int, int], large: tuple[int, int], kernel: int) -> nn.Module:
     """A stride-2 transposed convolution from maps of exactly `small` to exactly `large`, which may be odd.
@@ -13,10 +15,8 @@ def upsampling(before: int, after: int, small: tuple[int, int], large: tuple[int
         >>> upsampling(1, 2, (3, 3), (7, 6), kernel=4)(torch.zeros(1, 1, 3, 3)).shape
         torch.Size([1, 2, 7, 6])
     """
-    padding = (kernel - 1) // 2
-    plain = tuple(2 * (s - 1) + kernel - 2 * padding for s in small)
-    extra = (large[0] - plain[0], large[1] - plain[1])
-    return nn.ConvTranspose2d(before, after, kernel, stride=2, padding=padding, output_padding=extra)
+    plain = tuple(2 * (s - 1) + kernel - 2 * ((kernel - 1) // 2) for s in small)
+    return Upsampling(before, after, kernel, extra=(large[0] - plain[0], large[1] - plain[1]))
 
 
 def mlp(*units: int, activation: type[nn.Module]) -> list[nn.Module]:

@@ -11,7 +11,9 @@ from unbraid.training.tracking import follow
 from unbraid.util.files import cannot_write, check_regular, write_text
 
 LOG_POINTS = 200  # lines that a run should have, at least
-WATCHED_POINTS = 50  # lines with losses of held-out rows
+WATCHED_POINTS = 50  # lines with losses of held-out rows, at most
+WATCHED_APART = 25  # steps between two of them, at least: a look at held-out rows takes the time of a step or more
+FEWEST_WATCHED = 20  # lines that a short run has all the same, for its verdict to tell whether the loss has turned
 
 
 def log_interval(steps: int) -> int:
@@ -25,9 +27,12 @@ def is_watched(step: int, steps: int) -> bool:
     Example:
         >>> [step for step in range(1, 11) if is_watched(step, 10)], is_watched(20_000, 20_000)
         ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], True)
+        >>> [step for step in range(1, 101) if is_watched(step, 400)]
+        [20, 40, 60, 80, 100]
     """
     each = log_interval(steps)
-    return step % (each * max(1, steps // (each * WATCHED_POINTS))) == 0
+    apart = max(steps // WATCHED_POINTS, min(WATCHED_APART, steps // FEWEST_WATCHED))
+    return step % (each * max(1, apart // each)) == 0
 
 
 class Log:

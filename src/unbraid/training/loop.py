@@ -70,7 +70,8 @@ class UpdateOptimizer:
 
     def step(self, fabric: Fabric, terms: Terms) -> None:
         """Back-propagate into this update's parameters and no others, and step."""
-        self.optimizer.zero_grad(set_to_none=True)
+        for parameter in self.parameters:
+            parameter.grad = None  # what `zero_grad` does, without a record for profilers at every step
         fabric.backward(terms.total, inputs=self.parameters)
         if fabric.world_size > 1:
             average_gradients(fabric, self.parameters)
