@@ -35,8 +35,8 @@ mutants-sample: .venv/ready
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m mutants --sample 30
 
 lint: .venv/ready
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check --quiet src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs hatch_build.py
+	$(BIN)/ruff format --check --quiet src tests benchmarks docs/conf.py docs/generate.py hatch_build.py
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 

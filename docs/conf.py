@@ -27,6 +27,7 @@ myst_heading_anchors = 3
 nb_execution_mode = "auto"
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
+nb_execution_in_temp = True  # what notebooks write does not stay beside them
 nb_merge_streams = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
