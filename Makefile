@@ -36,7 +36,7 @@ mutants-sample: .venv/ready
 
 lint: .venv/ready
 	$(BIN)/ruff check src tests benchmarks docs hatch_build.py
-	$(BIN)/ruff format --check --quiet src tests benchmarks docs/conf.py docs/generate.py hatch_build.py
+	$(BIN)/ruff format --check --quiet src tests benchmarks docs/conf.py docs/generate.py docs/metric_costs.py hatch_build.py
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 

@@ -12,7 +12,8 @@ import pytest
 
 from unbraid import cli, methods
 from unbraid.core import MethodConfig
-from unbraid.metrics import METRICS
+from unbraid.metrics import METRICS, SUITE
+from unbraid.metrics.record import Metric
 from unbraid.util.option_paths import option_names
 
 ROOT = Path(__file__).parents[2]
@@ -112,6 +113,15 @@ def test_a_method_says_when_to_use_it_and_what_it_costs(config: type[MethodConfi
     assert "when" in vars(config), "not another method's sentence"
     costs = json.loads((ROOT / "docs" / "step-costs.json").read_text())
     assert costs[config.name] > 0, "python benchmarks/step_costs.py measures it"
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=lambda metric: metric.name)
+def test_a_metric_says_when_to_use_it_and_what_it_costs(metric: Metric) -> None:
+    assert metric.when.endswith("."), "one sentence or two"
+    assert [other.name for other in METRICS.values() if other.when == metric.when] == [metric.name], "its own sentence"
+    costs = json.loads((ROOT / "docs" / "metric-costs.json").read_text())
+    if metric.name in SUITE:
+        assert costs[metric.name] > 0, "python docs/metric_costs.py measures it"
 
 
 def test_readme_counts_what_there_is() -> None:
