@@ -35,8 +35,13 @@ autodoc_default_options = {"members": True, "show-inheritance": False}
 suppress_warnings = ["autodoc.import_object"]
 html_theme = "furo"
 html_title = f"unbraid {release}"
-html_static_path: list[str] = []
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_copyright = False
+html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 
 def escape_formulas(app: object, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
