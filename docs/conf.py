@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -11,7 +12,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from generate import write_pages
 
+import unbraid
 from unbraid import __version__
+
+# Notebooks run in a folder of their own, with the package that this file sees: PYTHONPATH may be a relative path.
+os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(unbraid.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
 
 project, author, release = "unbraid", "the authors of unbraid", __version__
 extensions = [
@@ -33,6 +38,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_default_options = {"members": True, "show-inheritance": False}
 suppress_warnings = ["autodoc.import_object"]
+linkcheck_ignore = [r"https://example\.org/"]
+linkcheck_anchors = False
 html_theme = "furo"
 html_title = f"unbraid {release}"
 html_static_path = ["_static"]

@@ -2,7 +2,7 @@
 
     pip install disent && OMP_NUM_THREADS=1 python docs/disent_parity.py
 
-disent 0.8.0 is not part of this project; its functions run as they are. 10,000 rows to fit and 5,000 to test, 10 latents
+disent 0.8.0 is not part of this project; its functions run as they are. 10,000 rows to fit, 5,000 to test, 10 latents
 (5 hold a factor each, 5 a fainter copy, all with noise), 5 factors with 2 to 15 values. DCI takes minutes.
 """
 
