@@ -20,7 +20,9 @@ def problems(root: Path, tag: str | None = None) -> list[str]:
     if cited != version:
         wrong.append(f"CITATION.cff has version {cited}, src/unbraid/_version.py has {version}")
     if heading != f"{version} ({released})":
-        wrong.append(f"CHANGELOG.md begins with «{heading}»; CITATION.cff and _version.py ask for «{version} ({released})»")
+        wrong.append(
+            f"CHANGELOG.md begins with «{heading}»; CITATION.cff and _version.py ask for «{version} ({released})»"
+        )
     if tag is not None and tag != f"v{version}":
         wrong.append(f"the tag is {tag}; this version's is v{version}")
     if tag is not None and found(r"^## (Unreleased)\s+(?!## )\S", root / "CHANGELOG.md"):

@@ -89,8 +89,8 @@ def from_arrays(
         standardize = standardize or (left_open and x.shape[1] >= WIDE and not counted)
         if left_open and standardize:
             notes.append(
-                f"rows of {x.shape[1]:,} values are taken for features of another model; if they are signals, [n, time], "
-                "say layout=nct (--data.layout nct)"
+                f"rows of {x.shape[1]:,} values are taken for features of another model; if they are signals, "
+                "[n, time], say layout=nct (--data.layout nct)"
             )
         vectors, statistics = as_vectors(x, name, False if counted else standardize, value_names)
         if counted and record is not None:
