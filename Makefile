@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-browser test-cluster test-packages test-oldest faults mutants mutants-sample lint docs bench clean
+.PHONY: demo test test-browser test-cluster test-packages test-oldest faults mutants mutants-sample lint docs links bench clean
 
 demo: .venv/ready
 	$(BIN)/unbraid demo
@@ -35,8 +35,8 @@ mutants-sample: .venv/ready
 	OMP_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python -m mutants --sample 30
 
 lint: .venv/ready
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check --quiet src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs hatch_build.py
+	$(BIN)/ruff format --check --quiet src tests benchmarks docs/conf.py docs/generate.py docs/metric_costs.py hatch_build.py
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/mypy
 
@@ -45,6 +45,11 @@ docs: .venv/ready
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	OMP_NUM_THREADS=1 UNBRAID_NOTEBOOK_STEPS=$${UNBRAID_NOTEBOOK_STEPS:-40} $(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+# Addresses of other sites on the pages; needs a network.
+links: .venv/ready
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	$(BIN)/sphinx-build -q -D nb_execution_mode=off -b linkcheck docs docs/_build/links
 
 # sdist and wheel, built, checked, and used in an empty environment.
 test-packages:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -11,7 +12,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from generate import write_pages
 
+import unbraid
 from unbraid import __version__
+
+# Notebooks run in a folder of their own, with the package that this file sees: PYTHONPATH may be a relative path.
+os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(unbraid.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
 
 project, author, release = "unbraid", "the authors of unbraid", __version__
 extensions = [
@@ -27,15 +32,23 @@ myst_heading_anchors = 3
 nb_execution_mode = "auto"
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
+nb_execution_in_temp = True  # what notebooks write does not stay beside them
 nb_merge_streams = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_default_options = {"members": True, "show-inheritance": False}
 suppress_warnings = ["autodoc.import_object"]
+linkcheck_ignore = [r"https://example\.org/"]
+linkcheck_anchors = False
 html_theme = "furo"
 html_title = f"unbraid {release}"
-html_static_path: list[str] = []
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_copyright = False
+html_show_sourcelink = False
 html_theme_options = {"navigation_with_keys": True}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 
 def escape_formulas(app: object, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:

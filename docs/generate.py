@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from functools import partial
 from pathlib import Path
 
 from unbraid import methods, metrics
@@ -18,8 +19,25 @@ IMAGES = DataSpec(
     (3, 16, 16), 100, (Factor("a", 3), Factor("b", 2)), ranges=((0, 2), (0, 1)), codes=3, labelled=100,
     shares=((0.3, 0.3, 0.4), (0.5, 0.5)), means=(1.0, 0.5),
 )  # fmt: skip
+HERE = Path(__file__).parent
 # CPU time of a step as a multiple of a VAE's, by `benchmarks/step_costs.py`.
-COSTS: dict[str, float] = json.loads((Path(__file__).parent / "step-costs.json").read_text())
+COSTS: dict[str, float] = json.loads((HERE / "step-costs.json").read_text())
+# CPU seconds of a metric, by `docs/metric_costs.py`.
+METRIC_COSTS: dict[str, float] = json.loads((HERE / "metric-costs.json").read_text())
+# Pages that explain methods, and what they are about; a method is looked for in this order.
+GUIDES = {
+    "beyond": "pairs, codes of few values, correlated factors",
+    "labels": "learning from labels",
+    "stages": "stages",
+    "unsupervised": "methods that need no labels",
+}
+METHODS_LEAD = """Not sure? Leave `--method` out: `unbraid fit` takes `beta-tcvae` for any data, and `ms-vae` after it
+for images. With a few labels start with [`parted-vae`](methods/parted-vae.md), with pairs of observations that share
+something with [`ada-gvae`](methods/ada-gvae.md). `unbraid methods NAME` prints the same in a terminal."""
+METRICS_LEAD = """Not sure? With labels take [`mig`](metrics/mig.md) for separation,
+[`downstream`](metrics/downstream.md) for what the codes know, and [`l2`](metrics/l2.md) for reconstructions; without
+labels [`udr`](metrics/udr.md) over several seeds. Read every score between its
+[chance level and its ceiling](../concepts/chance-and-ceiling.md)."""
 
 
 def write_pages(folder: Path) -> None:
@@ -30,11 +48,10 @@ def write_pages(folder: Path) -> None:
         write(folder / "methods" / f"{config.name}.md", method_page(config))
     for metric in METRICS.values():
         write(folder / "metrics" / f"{metric.name}.md", metric_page(metric))
-    write(
-        folder / "methods.md", list_page("Methods", "methods", [(c.name, summary(c), c.paper) for c in methods.METHODS])
-    )
+    rows = [(c.name, summary(c), c.paper) for c in methods.METHODS]
+    write(folder / "methods.md", list_page("All methods", METHODS_LEAD, "methods", rows))
     rows = [(m.name, m.description, m.reference) for m in METRICS.values()]
-    write(folder / "metrics.md", list_page("Metrics", "metrics", rows))
+    write(folder / "metrics.md", list_page("All metrics", METRICS_LEAD, "metrics", rows))
 
 
 def write(path: Path, text: str) -> None:
@@ -43,20 +60,19 @@ def write(path: Path, text: str) -> None:
         path.write_text(text)
 
 
-def list_page(title: str, folder: str, rows: list[tuple[str, str, str]]) -> str:
-    """A table with a link to each page."""
-    head = f"# {title}\n\n| name | what it is | reference |\n|---|---|---|\n"
+def list_page(title: str, lead: str, folder: str, rows: list[tuple[str, str, str]]) -> str:
+    """Where to start, and a table with a link to each page."""
+    head = f"# {title}\n\n{lead}\n\n| name | what it is | reference |\n|---|---|---|\n"
     lines = [f"| [`{name}`]({folder}/{name}.md) | {cell(about)} | {cell(paper)} |" for name, about, paper in rows]
     toc = "\n\n```{toctree}\n:hidden:\n\n" + "\n".join(f"{folder}/{name}" for name, _, _ in rows) + "\n```\n"
     return head + "\n".join(lines) + toc
 
 
 def method_page(config: type[MethodConfig]) -> str:
-    """What a method is, what it minimises, when it is used, and its options."""
-    parts = [f"# {config.title}", f"`--method {config.name}` · `unbraid.methods.{config.__name__}`"]
-    parts += [f"**When to use it.** {config.when}", prose(config.__doc__)]
+    """What a method is, when and how it is used, what it minimises, what it costs, and its options."""
+    parts = [f"# {config.title}", first_line(config.__doc__ or ""), f"**When to use it.** {config.when}", use(config)]
     if config.conditional:
-        parts.append(f"A later stage: it follows another method, as in `--method beta-tcvae {config.name}`.")
+        parts.append("A later stage: it follows another method, whose codes and pictures it is given.")
     if config.uses_labels:
         parts.append("It learns from labels: `--labels 256` (or `0.5%`) and `--label-factors` say which it may see.")
     if config.encoder_needs_labels:
@@ -67,17 +83,37 @@ def method_page(config: type[MethodConfig]) -> str:
             "## What is minimised\n\n"
             + "\n".join(f"- **{name}**, trains {what}: {text}" for name, what, text in losses)
         )
+    parts.append(more_prose(config.__doc__))
     if config.name in COSTS:
         parts.append(cost(config.name))
-    rows = [(f"`--{typed(name)}`", f"`{default}`", about) for name, default, about in describe_options(config)]
-    parts.append("## Options\n\n| option | default | meaning |\n|---|---|---|")
-    parts[-1] += "".join(f"\n| {option} | {default} | {cell(about)} |" for option, default, about in rows)
+    parts.append("## Options\n\nIts own first, then those that it shares with other methods.\n\n" + options(config))
     fast = recipes.changes(config)
     if fast:
         words = " ".join(f"--{typed(name)} {value}" for name, value in fast)
         parts.append(f"`unbraid fit` starts from what learns in minutes, for colour images of 64×64 `{words}`; "
                      "`--recipe paper` from the defaults above.")  # fmt: skip
-    return "\n\n".join(parts) + "\n"
+    named = [page for page in GUIDES if f"`{config.name}`" in (HERE / f"{page}.md").read_text(encoding="utf-8")]
+    links = [f"[{GUIDES[page]}](../../{page}.md)" for page in named[:1] or ["stages"]]
+    parts.append("**More**: " + ", ".join([*links, "[all methods](../methods.md)"]) + ".")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def use(config: type[MethodConfig]) -> str:
+    """The command, and the same in Python."""
+    chain = f"beta-tcvae {config.name}" if config.conditional else config.name
+    made = f"ub.methods.{config.__name__}()"
+    return (
+        f"```sh\nunbraid fit DATA --method {chain} --steps {'20000 20000' if config.conditional else '20000'}\n```\n"
+        f"```python\nub.fit(data, {f'[ub.methods.BetaTCVAE(), {made}]' if config.conditional else made})\n```"
+    )
+
+
+def options(config: type[MethodConfig]) -> str:
+    """A table of all options, the method's own before those that it inherits."""
+    own = vars(config).get("__annotations__", {})
+    rows = sorted(describe_options(config), key=lambda row: row[0].split(".")[0] not in own)
+    lines = [f"| `--{typed(name)}` | `{default}` | {cell(about)} |" for name, default, about in rows]
+    return "| option | default | meaning |\n|---|---|---|\n" + "\n".join(lines)
 
 
 def cost(name: str) -> str:
@@ -98,7 +134,7 @@ def minimised(config: type[MethodConfig]) -> list[tuple[str, str, str]]:
 
 
 def metric_page(metric: Metric) -> str:
-    """What a metric is: range, direction, what leaves it alone, its function."""
+    """What a metric is: when to use it, range, direction, cost, what leaves it alone, its function."""
     low, high = (("open" if end is None else f"{end:g}") for end in metric.range)
     facts = [
         ("reads", metric.needs),
@@ -106,14 +142,30 @@ def metric_page(metric: Metric) -> str:
         ("better", metric.better),
         ("chance", "" if metric.chance is None else f"{metric.chance:g}"),
         ("unchanged by", ", ".join(metric.unchanged_by)),
+        ("cost", metric_cost(metric.name)),
         ("reference", metric.reference),
     ]
-    parts = [f"# {metric.title}", f"`metrics.{metric.name}` · {metric.description}"]
+    parts = [f"# {metric.title}", metric.description[:1].upper() + metric.description[1:] + "."]
+    parts.append(f"**When to use it.** {metric.when}")
     parts.append("| | |\n|---|---|" + "".join(f"\n| {name} | {cell(text)} |" for name, text in facts if text))
-    doc = inspect.getdoc(metric.function)
-    if hasattr(metrics, metric.name) and doc:
+    if isinstance(metric.function, partial):
+        whole = metric.function.func.__name__
+        given = ", log_vars=log_vars" if "log-variances" in metric.needs else ""
+        given += "".join(f", {name}={value!r}" for name, value in metric.function.keywords.items())
+        parts.append(f"```python\nunbraid.metrics.{whole}(codes, factors{given})\n```")
+        parts.append(f"The function and its other arguments: [{METRICS[whole].title}]({whole}.md).")
+    elif hasattr(metrics, metric.name) and inspect.getdoc(metric.function):
         parts.append(f"```{{eval-rst}}\n.. autofunction:: unbraid.metrics.{metric.name}\n```")
+    level = "[chance and ceiling](../../concepts/chance-and-ceiling.md)"
+    parts.append(f"**More**: [what a score says](../../metrics.md), {level}, [all metrics](../metrics.md).")
     return "\n\n".join(parts) + "\n"
+
+
+def metric_cost(name: str) -> str:
+    """What a metric of tables costs; nothing of one that needs a model."""
+    if name not in METRIC_COSTS:
+        return ""
+    return f"{METRIC_COSTS[name]:g} s of CPU time (10,000 rows, 10 latents, 5 factors, with its interval)"
 
 
 def summary(config: type[MethodConfig]) -> str:
@@ -121,18 +173,14 @@ def summary(config: type[MethodConfig]) -> str:
     return first_line(config.__doc__ or "").split(": ", 1)[-1]
 
 
-def prose(doc: str | None) -> str:
-    """A docstring as Markdown: its sections become bold words, its example a block."""
-    lines = inspect.cleandoc(doc or "").splitlines()
+def more_prose(doc: str | None) -> str:
+    """A docstring after its first line as Markdown; its example is for the tests."""
     made: list[str] = []
-    example = False
-    for line in lines:
-        if line.strip() in ("Reference:", "Example:"):
-            example = line.strip() == "Example:"
-            made += ["", f"**{line.strip()[:-1]}**", *(["", "```python"] if example else [""])]
-        else:
-            made.append(line[4:] if example else line.strip())
-    return "\n".join([*made, *(["```"] if example else [])])
+    for line in inspect.cleandoc(doc or "").splitlines()[1:]:
+        if line.strip() == "Example:":
+            break
+        made.append(f"**{line.strip()[:-1]}**\n" if line.strip() == "Reference:" else line.strip())
+    return "\n".join(made).strip()
 
 
 def first_line(doc: str) -> str:

@@ -260,7 +260,7 @@ def fit(
         command: the command that asked for it, for the record.
 
     Returns:
-        The run: its directory, and what people do with a trained model.
+        The run, which is its directory with what people do with a trained model.
 
     Example:
         >>> import tempfile

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from .mutant import Mutant
 from .session import ROOT
 
-PAGE = ROOT / "docs" / "development.md"
+PAGE = ROOT / "docs" / "mutants.md"
 
 
 def known_survivors() -> set[str]:

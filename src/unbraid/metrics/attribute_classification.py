@@ -84,6 +84,7 @@ register(
         name="attribute_classification",
         title="Attributes",
         description="accuracy of attribute vectors on binary factors",
+        when="With yes-or-no attributes, to compare with the DIP-VAE paper's table 2.",
         function=attribute_classification,
         reference="Kumar et al. 2018, Table 2",
         unchanged_by=("order", "sign", "shift", "common scale"),

@@ -65,6 +65,7 @@ register(
         name="beta_score",
         title="β-VAE score",
         description="which factor pairs share, by logistic regression",
+        when="To compare with older papers; it is close to 1 for many models, and then tells them apart no more.",
         function=beta_score,
         reference="Higgins et al. 2017",
         unchanged_by=("order", "sign", "shift"),

@@ -72,6 +72,7 @@ register(
         name="class_accuracy",
         title="Class accuracy",
         description="share of observations whose class the model names right",
+        when="For PartedVAE: how often its classes are right.",
         function=class_accuracy,
         needs="classes, labels",
     )

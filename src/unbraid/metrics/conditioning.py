@@ -136,6 +136,7 @@ register(
         name="conditioning",
         title="Conditioning",
         description="M1–M4: whether a second stage keeps to the codes",
+        when="For every chain of two stages or more: whether the second stage still obeys the codes.",
         function=conditioning,
         needs="codes of a chain",
         better="neither",

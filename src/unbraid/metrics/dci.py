@@ -191,6 +191,8 @@ register(
         name="dci",
         title="DCI",
         description="whether each latent is important for one factor only",
+        when="For separation and completeness of factors that several latents or a nonlinear map may hold; name "
+        "its mode beside it, as modes differ.",
         function=dci,
         reference="Eastwood & Williams 2018",
         unchanged_by=("order", "scale of each", "common scale"),

@@ -131,6 +131,7 @@ register(
         name="dci_es",
         title="DCI-ES explicitness",
         description="how little capacity a probe needs",
+        when="To compare representations by how easily factors are read from them, of different sizes too.",
         function=dci_es,
         range=(-1.0, 1.0),
         reference="Eastwood et al. 2023, §3",

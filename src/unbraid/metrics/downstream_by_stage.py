@@ -64,6 +64,7 @@ register(
         name="downstream_by_stage",
         title="Downstream",
         description="accuracy from stage 1's codes, later stages' and both",
+        when="For chains: whether the later stage's codes add to what the first stage's know.",
         function=downstream_by_stage,
         needs="codes of a chain, factors",
         reference="the MS-VAE paper, figure 6",

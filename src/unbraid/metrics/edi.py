@@ -135,6 +135,7 @@ register(
         name="edi",
         title="EDI",
         description="modularity, compactness, explicitness by exclusive information",
+        when="For modularity, compactness and explicitness by one notion: information that one code alone has.",
         function=edi,
         reference="Julka et al. 2024",
         unchanged_by=CHANGES,

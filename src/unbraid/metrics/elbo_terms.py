@@ -195,6 +195,7 @@ register(
         name="elbo_terms",
         title="ELBO terms",
         description="index-code MI + total correlation + dimension-wise KL",
+        when="Without labels, to see what a VAE's KL is spent on; it needs log-variances.",
         function=elbo_terms,
         needs=POSTERIOR,
         better="neither",

@@ -97,6 +97,8 @@ register(
         name="explicitness",
         title="Explicitness",
         description="whether values can be read off the codes linearly",
+        when="To ask whether all codes together hold the factors in a form that a linear probe can read; it says "
+        "nothing of separation.",
         function=explicitness,
         range=(-1.0, 1.0),
         chance=0.0,
@@ -109,6 +111,7 @@ register(
         name="explicitness_auc",
         title="Explicitness, AUC",
         description="the same as plain area under the ROC curve",
+        when="To compare with papers that report the area itself (IDVAE, Locatello et al. 2019).",
         function=partial(explicitness, convention="auc"),
         chance=0.5,
         reference="Ridgeway & Mozer 2018; Locatello et al. 2019",

@@ -83,6 +83,7 @@ register(
         name="factor_leakage",
         title="Leakage",
         description="share of one factor that another’s code gives away",
+        when="Where training tied factors: whether the code of one gives away the other.",
         function=factor_leakage,
         needs="codes, factors that were tied in training",
         better="lower",

@@ -97,6 +97,7 @@ register(
         name="fid",
         title="FID",
         description="Fréchet Inception distance of the features of images",
+        when="For sharpness of reconstructions or draws; take the same number of images throughout a table.",
         function=fid,
         needs="features of two sets of images",
         better="lower",

@@ -60,6 +60,7 @@ register(
         name="identity_change",
         title="Identity change",
         description="share of variance that moves with c while all other codes stay",
+        when="For chains and GANs, without labels: how much else changes as c moves; read it beside the traversals.",
         function=identity_change,
         needs="features of a chain",
         better="neither",

@@ -140,6 +140,7 @@ register(
         name="infomec",
         title="InfoMEC",
         description="modularity, compactness, explicitness by information",
+        when="For continuous or quantised codes, where bins would decide the score; three parts say what is wrong.",
         function=infomec,
         reference="Hsu et al. 2023",
         unchanged_by=("shift", "scale of each", "common scale"),

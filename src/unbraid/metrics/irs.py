@@ -89,6 +89,7 @@ register(
         name="irs",
         title="IRS",
         description="whether a latent stays put when other factors change",
+        when="To ask whether a code stays put while its factor is fixed and all else moves.",
         function=irs,
         reference="Suter et al. 2019",
         unchanged_by=("order", "sign", "shift", "common scale"),

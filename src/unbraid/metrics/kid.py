@@ -66,6 +66,7 @@ register(
         name="kid",
         title="KID",
         description="kernel Inception distance of the features of images",
+        when="For sharpness with few images: unlike FID it is unbiased.",
         function=kid,
         needs="features of two sets of images",
         better="lower",

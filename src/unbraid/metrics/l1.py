@@ -35,6 +35,7 @@ register(
         name="l1",
         title="L1",
         description="mean absolute error per value of the reconstruction",
+        when="For reconstructions, where a few large errors should not decide.",
         function=l1,
         needs="observations, reconstructions",
         better="lower",

@@ -34,6 +34,7 @@ register(
         name="l2",
         title="L2",
         description="mean squared error per value of the reconstruction",
+        when="For reconstructions; blurred pictures do well by it, so take FID or LPIPS beside it.",
         function=l2,
         needs="observations, reconstructions",
         better="lower",

@@ -89,6 +89,7 @@ register(
         name="leakage",
         title="Leakage",
         description="share of a factor that a group of codes gives away",
+        when="To ask what a group of codes gives away that it should not know.",
         function=leakage,
         needs="codes of a group, factors",
         better="lower",

@@ -41,6 +41,7 @@ register(
         name="lpips",
         title="LPIPS",
         description="mean perceptual distance, by a network that you give",
+        when="For sharpness as an eye sees it, pair by pair, with a network of yours.",
         function=lpips,
         needs="distances of pairs of images",
         better="lower",

@@ -73,6 +73,7 @@ register(
         name="mcc",
         title="MCC",
         description="mean correlation of factors with latents assigned to them",
+        when="In studies of identifiability, with continuous factors and as many latents as factors.",
         function=mcc,
         reference="Hyvärinen & Morioka 2016",
         unchanged_by=CHANGES,

@@ -87,6 +87,8 @@ register(
         name="mig",
         title="MIG",
         description="gap between the two latents that know most of a factor",
+        when="First, for discrete factors: it is the score most papers report. It asks that a factor sits in one "
+        "latent, and not that a latent holds one factor (mig_sup asks that).",
         function=mig,
         chance=0.0,
         reference="Chen et al. 2018, eq. 7",
@@ -98,6 +100,8 @@ register(
         name="mig_chen",
         title="MIG, Chen’s",
         description="the gap by posteriors over all rows",
+        when="To compare with figures of the β-TCVAE paper, or where posteriors are wide: it needs log-variances, "
+        "and no bins.",
         function=partial(mig, convention="chen"),
         needs=POSTERIOR_TABLE,
         chance=0.0,

@@ -61,6 +61,7 @@ register(
         name="mig_sup",
         title="MIG-sup",
         description="gap between the two factors that a latent knows best",
+        when="Beside MIG: it falls where one latent holds several factors, which MIG does not see.",
         function=mig_sup,
         chance=0.0,
         reference="Li et al. 2020, §4",

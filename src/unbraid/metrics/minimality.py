@@ -62,6 +62,7 @@ register(
         name="minimality",
         title="Minimality",
         description="share of a latent’s information that is of one factor",
+        when="Where factors are correlated: it asks nothing of their independence.",
         function=minimality,
         reference="Almudévar & Ortega 2024",
         unchanged_by=CHANGES,

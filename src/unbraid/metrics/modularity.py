@@ -65,6 +65,7 @@ register(
         name="modularity",
         title="Modularity",
         description="whether each latent knows of one factor only",
+        when="With explicitness beside it. Noise scores high: never read it without its chance level.",
         function=modularity,
         reference="Ridgeway & Mozer 2018",
         unchanged_by=CHANGES,

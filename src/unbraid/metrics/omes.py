@@ -156,6 +156,7 @@ register(
         name="omes",
         title="OMES",
         description="a factor moves one latent, which moves with nothing else",
+        when="On a full grid of factors, where interventions are exact; not for binary factors, which score 0.",
         function=omes,
         reference="Dapueto et al. 2024",
         unchanged_by=CHANGES,

@@ -44,6 +44,7 @@ class Metric:
         title: the short name in tables and pages.
         description: one line that says what it measures.
         function: computes it.
+        when: a sentence or two for somebody who chooses a metric.
         needs: what it reads, in words.
         better: "higher", "lower" or "neither".
         range: (low, high) of its values; None where it is open.
@@ -65,6 +66,7 @@ class Metric:
     title: str
     description: str
     function: Callable[..., Any]
+    when: str = ""
     needs: str = TABLE
     better: Better = "higher"
     range: Range = (0.0, 1.0)

@@ -55,6 +55,7 @@ register(
         name="sufficiency",
         title="Sufficiency",
         description="share of a factor that the best latent knows",
+        when="Where factors are correlated, beside minimality: whether a factor is held at all.",
         function=sufficiency,
         reference="Almudévar & Ortega 2024",
         unchanged_by=CHANGES,

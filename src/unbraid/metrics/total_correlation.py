@@ -80,6 +80,7 @@ register(
         name="total_correlation",
         title="Total correlation",
         description="dependence of the codes if they were Gaussian, nats",
+        when="Without labels: how far the codes are from independent, as far as correlations show it.",
         function=total_correlation,
         needs=CODES,
         better="lower",

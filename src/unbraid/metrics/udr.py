@@ -170,6 +170,7 @@ register(
         name="udr",
         title="UDR",
         description="agreement between models: choose one without labels",
+        when="Without labels, to choose among several trained models: those that find the same codes.",
         function=udr,
         needs="codes of several models",
         reference="Duan et al. 2020, eq. 3",

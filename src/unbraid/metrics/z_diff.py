@@ -62,6 +62,7 @@ register(
         name="z_diff",
         title="Z-diff",
         description="which factor pairs share, by linear SVMs, as in DIP-VAE",
+        when="To compare with the DIP-VAE paper's tables.",
         function=z_diff,
         reference="Kumar et al. 2018, §4",
         unchanged_by=("order", "sign", "shift"),

@@ -48,7 +48,8 @@ def from_arrays(
         names: of the factors, where they come as an array.
         kinds: of factors by name, where a column should not be taken for what it looks like.
         name: of the data set.
-        layout: "nhwc" or "nchw" of images, "nct" or "ntc" of signals, where the array does not tell.
+        layout: "nhwc" or "nchw" of images, "nct" or "ntc" of signals, where the array does not tell; "nct" also makes
+            signals of one channel of [n, time].
         value_range: what black and white are, for images that are neither bytes nor in [0, 1].
         standardize: bring each value of a vector to mean 0 and deviation 1, or each channel of a signal; or a mapping
             with the `mean` and `scale`. By default signals are, and vectors of 256 values or more.
@@ -86,6 +87,11 @@ def from_arrays(
         x, logs = with_logarithms(x, log1p, name, value_names)
         counted = standardize is not True and not logs and is_counts(x, name, kind, standardize)
         standardize = standardize or (left_open and x.shape[1] >= WIDE and not counted)
+        if left_open and standardize:
+            notes.append(
+                f"rows of {x.shape[1]:,} values are taken for features of another model; if they are signals, "
+                "[n, time], say layout=nct (--data.layout nct)"
+            )
         vectors, statistics = as_vectors(x, name, False if counted else standardize, value_names)
         if counted and record is not None:
             record["kind"] = "counts"

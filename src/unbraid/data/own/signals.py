@@ -27,7 +27,7 @@ def signal_layout(
 
     Args:
         x: the array.
-        layout: "nct" for [n, channel, time], "ntc" for [n, time, channel]; None to look at it.
+        layout: "nct" for [n, channel, time] or [n, time], "ntc" for [n, time, channel]; None to look at it.
         value_range: what black and white are, which only images have.
 
     Example:
@@ -73,7 +73,7 @@ def as_signals(
     """Signals as the data set stores them.
 
     Args:
-        x: [n, channel, time] or [n, time, channel].
+        x: [n, channel, time] or [n, time, channel]; or [n, time] with the layout "nct", signals of one channel.
         name: of the data set, for messages.
         layout: which of them.
         standardize: bring every channel to mean 0 and deviation 1; or a mapping with the `mean` and `scale` of each.
@@ -81,10 +81,12 @@ def as_signals(
     Returns:
         Vectors [n, channel·time], how many channels and times they are, and the statistics of each channel.
     """
+    if x.ndim == 2 and layout == "nct":
+        x = x[:, None]
     if x.ndim != 3:
         raise InputError(
-            f"{name}: layout={layout!r} is for signals of three axes, [n, channel, time] or [n, time, channel], "
-            f"not for the shape {x.shape}."
+            f"{name}: layout={layout!r} is for signals of three axes, [n, channel, time] or [n, time, channel] "
+            f"(nct for [n, time] too), not for the shape {x.shape}."
         )
     check_finite(x, name)
     vectors = flat_signals(x, layout)
