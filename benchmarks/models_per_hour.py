@@ -48,7 +48,8 @@ def ours(precision: str) -> Side:
     def side(data: ub.data.FactorData, config: BetaVAE, models: int, steps: int, folder: Path) -> None:
         betas, machine = [float(n + 1) for n in range(models)], Machine("cpu", precision=precision)
         vary = {"beta": betas}
-        ub.search(data, config, vary=vary, seeds=1, steps=steps, by="elbo", out=folder, machine=machine, show=False)
+        shared: Any = {"seeds": 1, "steps": steps, "by": "elbo", "held_out": 0.0}  # all images, as the peers train on
+        ub.search(data, config, vary=vary, out=folder, machine=machine, show=False, **shared)
 
     return side
 

@@ -38,6 +38,7 @@ def test_a_search_says_what_to_take_and_where_it_is(
         (("--method", "beta-vae", "--vary", "beta=1..4"), "say how many settings with --random N"),
         (("--method", "beta-vae", "--vary", "bata=1"), "did you mean 'beta'"),
         (("--method", "beta-vae", "--track", "wandbb"), "did you mean 'wandb'"),
+        (("--method", "beta-vae", "--held-out-by", "patient"), "patient"),
         (("--method", "beta-vae", "--minutes", "-1"), "--minutes must be greater than 0"),
     ],
 )

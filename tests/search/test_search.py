@@ -49,6 +49,16 @@ def test_a_search_is_a_directory_that_a_repeated_call_goes_on_with(squares: Fact
     assert more.best().folder.parent == tmp_path / "trials"
 
 
+def test_what_is_held_out_is_as_asked(squares: FactorData, tmp_path: Path) -> None:
+    usual = go(squares, tmp_path / "usual")
+    asked = go(squares, tmp_path / "asked", held_out=0.25)
+    assert len(asked.best().held_out_rows) == len(squares) // 4
+    assert {row.name for row in usual.rows}.isdisjoint(row.name for row in asked.rows), "another search"
+    with pytest.raises(InputError, match="--held-out must be a part of the data"):
+        go(squares, tmp_path / "wrong", held_out=1.5)
+    assert not (tmp_path / "wrong").exists()
+
+
 def test_the_same_observations_are_compared_whatever_the_seed(squares: FactorData, tmp_path: Path) -> None:
     found = go(squares, tmp_path)
     rows = [np.load(path)["rows"] for path in sorted(tmp_path.glob("trials/*/shared-codes.npz"))]

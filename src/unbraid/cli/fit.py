@@ -12,11 +12,12 @@ from unbraid.cli.console import complain, print_notes, print_places, print_verdi
 from unbraid.cli.parsers import (
     ListOf,
     add_data_lists,
+    add_held_out,
     add_machine,
     command_parser,
     data_lists,
+    held_out,
     machine,
-    part_of_data,
     seed_number,
     whole_number,
 )
@@ -51,13 +52,7 @@ def fit(words: Sequence[str]) -> None:
     parser.add_argument(
         "--label-factors", action=ListOf, metavar="NAME", help="factors whose labels they may see (all)"
     )
-    parser.add_argument(
-        "--held-out",
-        type=part_of_data,
-        metavar="PART",
-        help="of the data that no training sees (0.1 of your own, else 0)",
-    )
-    parser.add_argument("--held-out-by", metavar="NAME", help="a factor whose values stay together: patient, day, …")
+    add_held_out(parser)
     parser.add_argument(
         "--train-under",
         metavar="TIES",
@@ -77,7 +72,6 @@ def fit(words: Sequence[str]) -> None:
     from unbraid import data, methods
     from unbraid.api import fit as fit_run
     from unbraid.cli import options
-    from unbraid.data.held_out import SHARE, HeldOut
     from unbraid.data.label_budget import LabelBudget
     from unbraid.methods import budgets
     from unbraid.methods.recipes import IMAGE, Traits
@@ -104,7 +98,6 @@ def fit(words: Sequence[str]) -> None:
     where = machine(known)
     limited = known.labels is not None or known.label_factors is not None
     amount = "all" if known.labels is None else known.labels
-    by = known.held_out_by or ""
     loaded = data.load(known.data, **arguments)
     print_notes(loaded.notes)
     traits = Traits.of(loaded)
@@ -120,7 +113,7 @@ def fit(words: Sequence[str]) -> None:
         minutes=budget,
         seed=known.seed,
         labels=LabelBudget(amount, tuple(known.label_factors or ())) if limited else None,
-        held_out=HeldOut(SHARE if known.held_out is None else known.held_out, by) if by else known.held_out,
+        held_out=held_out(known),
         out=known.out,
         machine=where,
         show=not known.quiet,

@@ -11,6 +11,7 @@ from unbraid.errors import InputError
 from unbraid.util.lists import split_list
 
 if TYPE_CHECKING:
+    from unbraid.data.held_out import HeldOut
     from unbraid.training.machine import Machine
 
 
@@ -53,6 +54,25 @@ def command_parser(name: str, function: Callable[[Sequence[str]], None], usage: 
         A parser without arguments, in which options cannot be abbreviated.
     """
     return Parser(prog=f"unbraid {name}", usage=usage, description=function.__doc__, allow_abbrev=False)
+
+
+def add_held_out(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which observations no training sees; `held_out` reads them."""
+    parser.add_argument(
+        "--held-out",
+        type=part_of_data,
+        metavar="PART",
+        help="of the data that no training sees (0.1 of your own, else 0)",
+    )
+    parser.add_argument("--held-out-by", metavar="NAME", help="a factor whose values stay together: patient, day, …")
+
+
+def held_out(known: argparse.Namespace) -> HeldOut | float | None:
+    """What `add_held_out`'s options ask for; None: nothing was said."""
+    from unbraid.data.held_out import SHARE, HeldOut
+
+    part: float | None = known.held_out
+    return HeldOut(SHARE if part is None else part, known.held_out_by) if known.held_out_by else part
 
 
 def add_machine(parser: argparse.ArgumentParser, *, precision: str | None = "32-true") -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unbraid.cli.console import out, print_table
-from unbraid.cli.parsers import ListOf, command_parser, whole_number
+from unbraid.cli.parsers import ListOf, add_held_out, command_parser, held_out, whole_number
 from unbraid.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def search(words: Sequence[str]) -> None:
         options={name: text for name, text in given if not name.startswith("data.")},
         recipe=known.recipe,
         labels=None if known.labels is None else LabelBudget(known.labels),
+        held_out=held_out(known),
         out=known.out,
         on="local"
         if known.on == "local"
@@ -106,6 +107,7 @@ def add_choice(parser: ArgumentParser) -> None:
     parser.add_argument("--keep-best", type=whole_number, metavar="N", help="drop the weights of all but N trials")
     parser.add_argument("--recipe", default="fast", choices=("fast", "paper"), help="options that are not named (fast)")
     parser.add_argument("--labels", metavar="N", help="labels that methods may see: 256, 0.5%%, 'first 256', all")
+    add_held_out(parser)
 
 
 def add_place(parser: ArgumentParser) -> None:

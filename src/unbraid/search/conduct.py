@@ -12,6 +12,7 @@ from typing import Any
 from unbraid import methods
 from unbraid.core import MethodConfig
 from unbraid.data.factor_data import FactorData
+from unbraid.data.held_out import HeldOut
 from unbraid.data.label_budget import LabelBudget
 from unbraid.data.load import load
 from unbraid.errors import InputError
@@ -55,6 +56,7 @@ def search(
     options: Mapping[str, Any] | None = None,
     recipe: recipes.Recipe = "fast",
     labels: LabelBudget | str | int | None = None,
+    held_out: HeldOut | float | None = None,
     out: str | Path | None = None,
     on: str | Executor = "local",
     workers: int | None = None,
@@ -86,6 +88,7 @@ def search(
         options: that all settings share, by name as in `vary`.
         recipe: where options start that a name leaves open: `fast` or `paper`.
         labels: how many labels methods may see.
+        held_out: the part of the observations that no training sees, as in `fit`.
         out: the search's directory; `runs/search-…` by default.
         on: where to run: `local`, `ray`, `ray://HOST:PORT`, or an executor of your own.
         workers: processes at a time; as many as cores by default.
@@ -112,7 +115,11 @@ def search(
     folder = Path(out) if out is not None else Path("runs") / f"search-{Path(data.name).stem}"
     check_folder(folder)
     where = executor(on, workers=workers) if isinstance(on, str) else on
+    asked = held_out if isinstance(held_out, HeldOut | None) else HeldOut(float(held_out))
+    if asked is not None:
+        asked.resolve(data, 0)  # what is wrong with it is said before anything is written
     plan = plan_trials(data, method, vary or {}, random, then, seeds, steps, options or {}, recipe, labels)
+    plan = [replace(trial, held_out=asked) for trial in plan]
     wanted = tuple(dict.fromkeys(name for name in (*measures, by) if name not in (*FREE, *NEEDS_SEEDS)))
     check_measures(wanted, data)
     for service in track:

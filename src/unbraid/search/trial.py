@@ -10,6 +10,7 @@ from typing import Any
 
 from unbraid import methods
 from unbraid.api import Run, fit
+from unbraid.data.held_out import HeldOut
 from unbraid.data.label_budget import LabelBudget
 from unbraid.errors import InputError
 from unbraid.search.data import SharedData
@@ -32,6 +33,7 @@ class Trial:
     steps: tuple[int, ...]
     seed: int
     labels: LabelBudget | None = None
+    held_out: HeldOut | None = None  # left out: a tenth of people's own data
 
     @property
     def name(self) -> str:
@@ -42,12 +44,17 @@ class Trial:
     def key(self) -> str:
         """What identifies its setting, without the seed."""
         stages = [methods.describe(stage) for stage in self.setting.stages]
-        return digest([stages, list(self.steps), to_json(self.labels)])
+        return digest([stages, list(self.steps), *self._shown])
 
     @property
     def first_stage(self) -> str:
         """What identifies its first stage: trials that share it train it once."""
-        return digest([methods.describe(self.setting.stages[0]), self.steps[0], self.seed, to_json(self.labels)])
+        return digest([methods.describe(self.setting.stages[0]), self.steps[0], self.seed, *self._shown])
+
+    @property
+    def _shown(self) -> list[Any]:
+        """What trainings may see, as keys have it: searches of before anything could be held out keep theirs."""
+        return [to_json(self.labels)] + ([] if self.held_out is None else [to_json(self.held_out)])
 
 
 @dataclass(frozen=True)
@@ -100,6 +107,7 @@ def fit_trial(folder: Path, shared: SharedData, trial: Trial, machine: Machine) 
         steps=trial.steps,
         seed=trial.seed,
         labels=trial.labels,
+        held_out=trial.held_out,
         out=folder,
         machine=machine,
         show=False,

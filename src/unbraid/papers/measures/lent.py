@@ -15,7 +15,8 @@ CONTENTS, STYLES, WITNESSES = 100, 20, 10_000
 
 def ink(images: Images) -> NDArray[np.float64]:
     """The mean lightness of each image: how thick a digit is."""
-    return images.reshape(len(images), -1).mean(axis=1)
+    mean: NDArray[np.float64] = images.reshape(len(images), -1).mean(axis=1)
+    return mean
 
 
 def slant(images: Images) -> NDArray[np.float64]:
