@@ -226,15 +226,18 @@ def draw(path: Path, run: Run, finished: Sequence[Finished]) -> None:
             panel.set_axis_off()
             panel.set_title(title, fontsize=9)
         curve = figure.add_subplot(places[0, 3])
-        for one in finished:
-            log = read_log(one.folder / "stage-2" / "log.jsonl")
-            points = [(at["step"], at["flow/log_density"]) for at in log if at["flow/log_density"] > -2500]
-            if points:
-                (line,) = curve.plot(*zip(*points, strict=True), lw=1, label=one.trial.group)
-                parts = {**{part: f"chain-{part:g}" for part in POINTS}, 1.0: "chain"}
+        parts = {**{part: f"chain-{part:g}" for part in POINTS}, 1.0: "chain"}
+        for colour, (group, runs) in zip(plots.COLOURS, tables.groups(finished).items(), strict=False):
+            for number, one in enumerate(runs):
+                log = read_log(one.folder / "stage-2" / "log.jsonl")
+                points = [(at["step"], at["flow/log_density"]) for at in log if at["flow/log_density"] > -2500]
+                if points:
+                    label = None if number else group
+                    curve.plot(*zip(*points, strict=True), lw=1, alpha=0.7, color=colour, label=label)
                 tested = [(part * one.trial.steps[1], one.figures[name]) for part, name in parts.items()]
-                if not np.isnan(one.figures["chain"]):
-                    curve.plot(*zip(*tested, strict=True), "o", color=line.get_color(), label="log p(x), held out")
+                if points and not np.isnan(one.figures["chain"]):
+                    label = None if number else "log p(x), held out"
+                    curve.plot(*zip(*tested, strict=True), "o", ms=4, color=colour, label=label)
         curve.set_xlabel("step")
         curve.set_ylabel("log p(x given y), training batches")
         curve.legend(frameon=False, fontsize=8)
