@@ -9,12 +9,7 @@ from torch import Tensor
 
 from unbraid.api import Run
 from unbraid.papers.measures.exchanged import found_in
-from unbraid.runs.chain import means
-from unbraid.runs.codes import choose_rows
-from unbraid.util.seeds import stream
-
-ROWS = 500
-TOLD = 0.1  # nats that a code must tell to be moved
+from unbraid.papers.measures.moving import move_each
 
 
 def share_of_others(moves: NDArray[np.float64]) -> float:
@@ -44,20 +39,13 @@ def moved_alone(run: Run, stage: int = -1) -> float:
     Returns:
         0 where codes move alone; NaN where no code tells anything.
     """
-    x = run.observations(choose_rows(len(run.data), ROWS, 1))
-    codes = [means(q) for q in run.chain.encode(x)]
-    key, c = next(iter(codes[0].items()))
-    order = torch.from_numpy(stream(run.plan.seed, "moved alone").permutation(len(x))).to(c.device)
-    used = [j for j, told in enumerate(run.encode(show=False).arrays["information"][: c.shape[1]]) if told > TOLD]
+    moves = move_each(run)
 
-    def read(moved: Tensor) -> Tensor:
-        return found_in(run, run.chain.decode([{**codes[0], key: moved}, *codes[1:]])[stage])[:, used]
+    def read(outputs: list[Tensor]) -> Tensor:
+        return found_in(run, outputs[stage])[:, moves.used]
 
-    if not used:
+    if not moves.used:
         return float("nan")
-    before, moves = read(c), []
-    for j in used:
-        moved = c.clone()
-        moved[:, j] = c[order, j]
-        moves.append((((read(moved) - before) / c[:, used].std(0)) ** 2).mean(0))
-    return share_of_others(torch.stack(moves).double().cpu().numpy())
+    before = read(moves.before)
+    moved = [(((read(after) - before) / moves.spreads) ** 2).mean(0) for after in moves.after]
+    return share_of_others(torch.stack(moved).double().cpu().numpy())

@@ -16,7 +16,7 @@ from unbraid.api import Run
 from unbraid.core import Adam
 from unbraid.methods import MSVAE, BetaTCVAE
 from unbraid.papers import plots, tables
-from unbraid.papers.measures import chains, exchanged
+from unbraid.papers.measures import chains, exchanged, followed
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.runs.chain import draws_of, means
 from unbraid.runs.codes import choose_rows
@@ -135,6 +135,7 @@ MEASURES: Mapping[str, Callable[[Run], float]] = {
     "x-change": partial(spread, place=3),
     **chains.conditionings(),
     **{name: exchanged.MEASURES[name] for name in ("M3-other", "M4-other", "floor")},
+    **followed.MEASURES,
 }
 COLUMNS = {
     "first-l2": ("L2 of y", 4),
@@ -147,6 +148,12 @@ COLUMNS = {
     "M3-other": ("M3, another's z", 3),
     "M4-other": ("M4, another's y", 3),
     "floor": ("floor", 3),
+}
+TRAVERSED = {
+    "follows": ("x̂ changes as y does", 3),
+    "follows-another": ("as y does with another code", 3),
+    "detail-y": ("detail of y, data = 1", 3),
+    "detail-made": ("detail of x̂, data = 1", 3),
 }
 
 
@@ -200,9 +207,13 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         f"![faces, y and x̂]({stem}.png)",
         "The codes that say most, moved over the range of the data (figure 13); y and x̂ in alternate rows, z stays:",
         f"![traversals]({stem}-traversals.png)",
+        "The same in numbers: of 500 faces each code c that tells something is given another face's value while z "
+        "stays. Cosine between the changes of x̂ and of y over all values (−1 to 1), and its size for the change that "
+        "another code makes to y; detail is the mean absolute difference of neighbouring pixels.",
+        tables.summary(finished, TRAVERSED),
         "Five draws of y for each of five faces (figures 32 and 33):",
         f"![draws of y and what becomes of them]({stem}-draws.png)",
-        tables.every_run(finished, COLUMNS),
+        tables.every_run(finished, COLUMNS | TRAVERSED),
     )
 
 

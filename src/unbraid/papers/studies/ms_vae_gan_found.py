@@ -51,7 +51,7 @@ class Setting:
 
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting("toys", {"objects": 4}, 1.0, 0.05, 0.05, (3, 3), 1, 0, 2e-4),
-    "desk": Setting("cars3d", {"size": 32}, 0.25, 0.25, 0.5, (1_500, 1_500), 3, 200, 2e-4),
+    "desk": Setting("cars3d", {"size": 32}, 0.25, 0.25, 0.5, (1_500, 1_500), 6, 200, 2e-4),
     "paper": Setting("cars3d", {}, 1.0, 1.0, 1.0, (300_000, 46_875), 3, 10_000, 1e-4),
 }
 PAPER_SETTING = {

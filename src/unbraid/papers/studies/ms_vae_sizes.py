@@ -35,7 +35,7 @@ class Setting:
 
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting((), (5,), 1, 0),
-    "desk": Setting((5, 50), (5, 10, 50, 90), 2, 100),
+    "desk": Setting((5, 50), (5, 10, 50, 90), 5, 100),
     "paper": Setting((1, *range(3, 10), 20, 50), (5, 10, 50, 90), 10, 10_000),
 }
 PAPER_SETTING = {
