@@ -11,6 +11,7 @@ from unbraid.methods import DIPVAEI, DIPVAEII, BetaVAE
 from unbraid.methods.vae.gaussian import GaussianConfig
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import runs as measures
+from unbraid.papers.measures.rank_agreement import between_groups, over_all
 from unbraid.papers.measures.shape_moves import moved_by_one
 from unbraid.papers.measures.traversals import traversals
 from unbraid.papers.settings import BatchSetting
@@ -81,6 +82,18 @@ def trials(scale: Scale) -> list[Trial]:
     ]
 
 
+def agreements(finished: Sequence[Finished]) -> str:
+    """How SAP and Z-diff rank the runs beside what traversals show: Spearman's ρ with intervals from resampled runs."""
+    runs = [list(group) for group in tables.groups(finished).values()]
+    shown = [[one.figures["one-code"] for one in group] for group in runs]
+    rows = []
+    for name in ("sap-dip", "sap-dip-4", "sap", "z-diff", "mig"):
+        figures = [[one.figures[name] for one in group] for group in runs]
+        between, single = between_groups(shown, figures), over_all(shown, figures)
+        rows.append([COLUMNS[name][0], *(f"{rho:.2f} [{low:.2f}, {high:.2f}]" for rho, low, high in (single, between))])
+    return tables.markdown(["", "over all runs", "over means of rows"], rows)
+
+
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
     """Table 1 and fig. 1 as Markdown, with pictures beside them."""
     s = SETTINGS[scale]
@@ -122,6 +135,9 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         f"![SAP against reconstruction error]({stem}-trade-off.png)",
         "Figs. 3 and 4: the codes that tell most, moved one at a time; the first run of each row.",
         f"![traversals]({stem}-traversals.png)",
+        "§4: does a score say what traversals show? Rank correlation (Spearman) with «moved by one code», 95 % "
+        "intervals from resampled runs.",
+        agreements(finished),
         tables.section(
             "The paper's figures",
             tables.markdown(["", "Z-diff, %", "SAP", "error"], [[name, *known] for name, known in PUBLISHED.items()]),
