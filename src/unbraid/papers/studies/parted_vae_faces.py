@@ -62,7 +62,7 @@ FACES = ("hair", "beard", "Bangs", "Eyeglasses", "Smiling", "Wearing_Hat", "Male
 BUILT = {"one_of": f"{HAIR};{BEARD}"}
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting("sprites", {"size": 32, "stride": 8}, 60, ("shape", "scale"), 4, 1, 0.1, 1e-3),
-    "desk": Setting("celeba", {"size": 32, **BUILT}, 814, FACES, 1_500, 3, 0.5, 1e-3),
+    "desk": Setting("celeba", {"size": 32, **BUILT}, 814, FACES, 6_000, 3, 0.5, 1e-3),
     "paper": Setting("celeba", {"size": 64, **BUILT}, 814, FACES, PAPER_STEPS, 1, 1.0, 5e-4),
 }
 PAPER_SETTING = {
