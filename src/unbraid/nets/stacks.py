@@ -14,6 +14,7 @@ from unbraid.nets import signals
 from unbraid.nets.additive import GROUP_SIZES, Additive
 from unbraid.nets.broadcast import CHANNELS, broadcast_decoder
 from unbraid.nets.counts import CountLayers
+from unbraid.nets.downsampling import Downsampling
 from unbraid.nets.layers import mlp, upsampling
 from unbraid.nets.linear_start import PlusRest, WithInput
 
@@ -200,7 +201,7 @@ def conv_trunk(stack: ConvStack, shape: tuple[int, ...], features: int, width: f
     channels = (shape[0], *widths(stack, len(maps) - 1, width))
     layers: list[nn.Module] = []
     for before, after in zip(channels[:-1], channels[1:], strict=True):
-        layers += [nn.Conv2d(before, after, 4, stride=2, padding=1), *map_norm(stack, after), nn.ReLU()]
+        layers += [Downsampling(before, after, kernel=4), *map_norm(stack, after), nn.ReLU()]
     layers += [nn.Flatten(), nn.Linear(channels[-1] * prod(maps[-1]), features)]
     layers += [nn.BatchNorm1d(features), nn.ReLU()] if stack.batch_norm else [nn.ReLU()]
     return nn.Sequential(*layers)
