@@ -173,7 +173,9 @@ def decoder(
     hidden, lowest = scaled(stack.hidden, width), (channels[0], *maps[0])
     hidden_norm = [nn.BatchNorm1d(hidden)] if stack.batch_norm else []
     layers = [nn.Linear(inputs, hidden), *hidden_norm, nn.ReLU(), nn.Linear(hidden, prod(lowest))]
-    layers += [nn.Unflatten(1, lowest), *map_norm(stack, channels[0]), nn.ReLU()]
+    # Where nothing is normalised, the ReLU stands before the maps: its gradient is then stored as its values are.
+    into_maps = nn.Unflatten(1, lowest)
+    layers += [into_maps, *map_norm(stack, channels[0]), nn.ReLU()] if stack.batch_norm else [nn.ReLU(), into_maps]
     for step in range(len(maps) - 2):
         layers += [upsampling(channels[step], channels[step + 1], maps[step], maps[step + 1], kernel=4)]
         layers += [*map_norm(stack, channels[step + 1]), nn.ReLU()]
