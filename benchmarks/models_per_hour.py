@@ -3,8 +3,9 @@
 All train β-VAEs with this package's convolutional encoder and decoder on the same images, in turns within one run. Ours
 includes codes, figures and files of each trial and a look at held-out rows now and then; theirs the training
 alone, one model after the other in one process with PyTorch's default threads. The peers' networks have PyTorch's own
-layers, as their users would write them; `--our-layers` gives them this package's `Upsampling` as well. Processes are
-started and packages imported before the clock. CPU seconds count all threads and processes of a side.
+layers, as their users would write them; `--our-layers` gives them this package's `Downsampling` and `Upsampling` as
+well. Processes are started and packages imported before the clock. CPU seconds count all threads and processes of a
+side.
 
     pip install pythae disent
     python benchmarks/models_per_hour.py [--models 4] [--steps 600] [--size 32] [--width 0.25] [--rounds 3]
@@ -35,6 +36,7 @@ import unbraid as ub
 from unbraid.core import build_method
 from unbraid.data.spec import DataSpec
 from unbraid.methods import BetaVAE
+from unbraid.nets.downsampling import Downsampling
 from unbraid.nets.upsampling import Upsampling
 from unbraid.training.machine import Machine
 
@@ -57,15 +59,17 @@ def ours(precision: str) -> Side:
 def networks(data: ub.data.FactorData, config: BetaVAE) -> tuple[nn.Module, nn.Module]:
     method: Any = build_method(config, DataSpec(shape=data.shape, size=len(data)))
     if not OUR_LAYERS:
-        for place, layer in enumerate(method.decoder):
-            if isinstance(layer, Upsampling):
-                method.decoder[place] = plain(layer)
+        for layers in (method.encoder.trunk, method.decoder):
+            for place, layer in enumerate(layers):
+                if isinstance(layer, Downsampling | Upsampling):
+                    layers[place] = plain(layer)
     return method.encoder, method.decoder
 
 
-def plain(layer: Upsampling) -> nn.ConvTranspose2d:
+def plain(layer: Downsampling | Upsampling) -> nn.Module:
     """PyTorch's own layer with the same weights."""
-    made = nn.ConvTranspose2d(layer.in_channels, layer.out_channels, 4, stride=2, padding=1)
+    kind = nn.Conv2d if isinstance(layer, Downsampling) else nn.ConvTranspose2d
+    made = kind(layer.in_channels, layer.out_channels, 4, stride=2, padding=1)
     made.load_state_dict(layer.state_dict())
     return made
 

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from unbraid.nets.critic import SLOPE
+from unbraid.nets.downsampling import Downsampling
 from unbraid.nets.layers import upsampling
 from unbraid.nets.stacks import VECTOR_UNITS, map_sizes, scaled
 
@@ -38,7 +39,7 @@ class PairCritic(nn.Module):
             layers = []
             for step, (before, after) in enumerate(zip(channels[:-1], channels[1:], strict=True)):
                 norm = [nn.BatchNorm2d(after)] if step else []
-                layers += [nn.Conv2d(before, after, 4, stride=2, padding=1), *norm, nn.LeakyReLU(SLOPE)]
+                layers += [Downsampling(before, after, kernel=4), *norm, nn.LeakyReLU(SLOPE)]
             layers += [nn.Flatten(), nn.Linear(channels[-1] * prod(maps[-1]), 1)]
         self.layers = nn.Sequential(*layers)
 

@@ -14,6 +14,7 @@ from unbraid.nets import signals
 from unbraid.nets.additive import GROUP_SIZES, Additive
 from unbraid.nets.broadcast import CHANNELS, broadcast_decoder
 from unbraid.nets.counts import CountLayers
+from unbraid.nets.downsampling import Downsampling
 from unbraid.nets.layers import mlp, upsampling
 from unbraid.nets.linear_start import PlusRest, WithInput
 
@@ -172,7 +173,9 @@ def decoder(
     hidden, lowest = scaled(stack.hidden, width), (channels[0], *maps[0])
     hidden_norm = [nn.BatchNorm1d(hidden)] if stack.batch_norm else []
     layers = [nn.Linear(inputs, hidden), *hidden_norm, nn.ReLU(), nn.Linear(hidden, prod(lowest))]
-    layers += [nn.Unflatten(1, lowest), *map_norm(stack, channels[0]), nn.ReLU()]
+    # Where nothing is normalised, the ReLU stands before the maps: its gradient is then stored as its values are.
+    into_maps = nn.Unflatten(1, lowest)
+    layers += [into_maps, *map_norm(stack, channels[0]), nn.ReLU()] if stack.batch_norm else [nn.ReLU(), into_maps]
     for step in range(len(maps) - 2):
         layers += [upsampling(channels[step], channels[step + 1], maps[step], maps[step + 1], kernel=4)]
         layers += [*map_norm(stack, channels[step + 1]), nn.ReLU()]
@@ -200,7 +203,7 @@ def conv_trunk(stack: ConvStack, shape: tuple[int, ...], features: int, width: f
     channels = (shape[0], *widths(stack, len(maps) - 1, width))
     layers: list[nn.Module] = []
     for before, after in zip(channels[:-1], channels[1:], strict=True):
-        layers += [nn.Conv2d(before, after, 4, stride=2, padding=1), *map_norm(stack, after), nn.ReLU()]
+        layers += [Downsampling(before, after, kernel=4), *map_norm(stack, after), nn.ReLU()]
     layers += [nn.Flatten(), nn.Linear(channels[-1] * prod(maps[-1]), features)]
     layers += [nn.BatchNorm1d(features), nn.ReLU()] if stack.batch_norm else [nn.ReLU()]
     return nn.Sequential(*layers)

@@ -8,16 +8,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-FEW_CHANNELS = 8  # up to which `phases` is faster than PyTorch's own; with 16 it is not
-KERNEL = 4  # of `phases`
+from unbraid.nets.doubling import KERNEL, doubled
 
 
 class Upsampling(nn.ConvTranspose2d):
     """`nn.ConvTranspose2d` of stride 2 whose values and gradients take less time on a CPU, and differ by rounding.
 
-    PyTorch is slow there in two places: the values of few channels, as in the last layer (`phases` takes a third of the
-    time), and the gradient of the bias, which its backward takes up to 70 times as long for as a plain sum. Parameters
-    have the same names and shapes. Elsewhere, and in exported graphs, it is the ordinary layer.
+    PyTorch is slow there in two places: the values of few channels (`doubled`), and the gradient of the bias, which its
+    backward takes up to 70 times as long for as a plain sum. Parameters have the same names and shapes. Elsewhere, in
+    exported graphs and in transforms of `torch.func` it is the ordinary layer.
 
     Args:
         before: channels of the maps.
@@ -35,25 +34,47 @@ class Upsampling(nn.ConvTranspose2d):
 
     def forward(self, x: Tensor, output_size: list[int] | None = None) -> Tensor:
         """[b, after, 2·height, 2·width] from [b, before, height, width]."""
-        if x.device.type != "cpu" or torch.compiler.is_compiling():
+        if not takes_own_backward(x):
             return super().forward(x, output_size)
-        made: Tensor = _Upsample.apply(x, self.weight, self.bias, self.padding, self.output_padding)  # type: ignore[no-untyped-call]
-        return made
+        return upsample(x, self.weight, self.bias, self.padding, self.output_padding)
+
+
+def takes_own_backward(x: Tensor) -> bool:
+    """Whether a layer may compute x in its own way: on a CPU, and not while something looks into what it does.
+
+    Example:
+        >>> takes_own_backward(torch.zeros(1)), takes_own_backward(torch.zeros(1, device="meta"))
+        (True, False)
+    """
+    # A function that `torch.func` could look into would take 20 µs longer at every call.
+    watched = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+    return x.device.type == "cpu" and not watched
+
+
+def upsample(x: Tensor, weight: Tensor, bias: Tensor | None, padding: Any, extra: Any) -> Tensor:
+    """What the layer does, with its own backward.
+
+    Example:
+        >>> upsample(torch.zeros(2, 8, 4, 4), torch.zeros(8, 3, 4, 4), None, (1, 1), (0, 0)).shape
+        torch.Size([2, 3, 8, 8])
+    """
+    if not torch.is_grad_enabled():
+        return _values(x, weight, bias, padding, extra)
+    return _Upsample.apply(x, weight, bias, padding, extra)  # type: ignore[no-untyped-call, no-any-return]
+
+
+def _values(x: Tensor, weight: Tensor, bias: Tensor | None, padding: Any, extra: Any) -> Tensor:
+    if weight.shape[2] == KERNEL and extra == (0, 0):
+        return doubled(x, weight, bias)
+    return F.conv_transpose2d(x, weight, bias, 2, padding, extra)
 
 
 class _Upsample(torch.autograd.Function):
-    generate_vmap_rule = True
-
     @staticmethod
-    def forward(x: Tensor, weight: Tensor, bias: Tensor, padding: tuple[int, int], extra: tuple[int, int]) -> Tensor:
-        if weight.shape[1] <= FEW_CHANNELS and weight.shape[2] == KERNEL and extra == (0, 0):
-            return phases(x, weight, bias)
-        return F.conv_transpose2d(x, weight, bias, 2, padding, extra)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        x, weight, _, *ctx.sizes = inputs
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None, padding: Any, extra: Any) -> Tensor:
         ctx.save_for_backward(x, weight)
+        ctx.sizes = padding, extra
+        return _values(x, weight, bias, padding, extra)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
@@ -61,39 +82,7 @@ class _Upsample(torch.autograd.Function):
         x, weight = (saved.to(gradient.dtype) for saved in ctx.saved_tensors)  # half precision keeps single weights
         padding, extra = ctx.sizes
         for_x, for_weight, for_bias = ctx.needs_input_grad[:3]
-        of_x, of_weight, _ = torch.ops.aten.convolution_backward(
+        of_x, of_weight, _ = torch.ops.aten.convolution_backward.default(
             gradient, x, weight, None, (2, 2), padding, (1, 1), True, extra, 1, (for_x, for_weight, False)
         )
         return of_x, of_weight, gradient.sum((0, 2, 3)) if for_bias else None, None, None
-
-
-def phases(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """A transposed 4×4 convolution of stride 2 and padding 1 as one 2×2 convolution.
-
-    Each pixel of the image sees 2×2 pixels of the maps. Which of the 16 weights meet them depends on whether its row
-    and its column are even or odd: four kernels of 2×2, whose four images are interleaved.
-
-    Args:
-        x: maps, [b, before, height, width].
-        weight: [before, after, 4, 4].
-        bias: [after].
-
-    Returns:
-        [b, after, 2·height, 2·width], channels-last.
-
-    Example:
-        >>> x, weight, bias = torch.randn(2, 5, 3, 4), torch.randn(5, 1, 4, 4), torch.randn(1)
-        >>> torch.allclose(phases(x, weight, bias), F.conv_transpose2d(x, weight, bias, 2, 1), atol=1e-5)
-        True
-    """
-    before, after = weight.shape[:2]
-    batch, _, height, width = x.shape
-    taps = weight.flip(2, 3).reshape(before, after, 2, 2, 2, 2)  # [before, after, tap, odd row, tap, odd column]
-    kernels = taps.permute(3, 5, 1, 2, 4, 0).reshape(4 * after, 2, 2, before).permute(0, 3, 1, 2)  # channels-last
-    parts = F.conv2d(x, kernels, bias.expand(4, -1).flatten(), padding=1).unflatten(1, (2, 2, after))
-    image: Tensor = parts.new_empty(batch, 2 * height, 2 * width, after).permute(0, 3, 1, 2)
-    for row in (0, 1):
-        for column in (0, 1):
-            part = parts[:, row, column, :, row : row + height, column : column + width]
-            image[:, :, row::2, column::2] = part
-    return image
