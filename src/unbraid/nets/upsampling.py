@@ -10,6 +10,9 @@ from torch.nn import functional as F
 
 from unbraid.nets.doubling import KERNEL, doubled
 
+# What `torch.autograd.Function` itself asks; PyTorch has no public name for it, and one day may not have this one.
+transforms_active = getattr(torch._C, "_are_functorch_transforms_active", lambda: False)
+
 
 class Upsampling(nn.ConvTranspose2d):
     """`nn.ConvTranspose2d` of stride 2 whose values and gradients take less time on a CPU, and differ by rounding.
@@ -47,7 +50,7 @@ def takes_own_backward(x: Tensor) -> bool:
         (True, False)
     """
     # A function that `torch.func` could look into would take 20 µs longer at every call.
-    watched = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+    watched = torch.compiler.is_compiling() or transforms_active()
     return x.device.type == "cpu" and not watched
 
 
