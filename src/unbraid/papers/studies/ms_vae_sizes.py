@@ -21,6 +21,7 @@ from unbraid.papers.study import Finished, Scale, Study, Trial
 
 BETA = MIDDLE
 SMALL, USUAL = (2, 8), (10, 5)  # (c, z) of figures 9 and 10
+LOST = "lost-fid"
 
 
 @dataclass(frozen=True)
@@ -134,8 +135,10 @@ def by_c(finished: Sequence[Finished]) -> list[Finished]:
 
 
 def by_z(finished: Sequence[Finished]) -> list[Finished]:
-    """The runs with the usual number of c, by their number of z."""
-    return sorted((one for one in finished if codes(one)[0] == USUAL[0] and codes(one)[1]), key=codes)
+    """The runs with the usual number of c, by their number of z, with what their FID loses when z is random."""
+    chosen = sorted((one for one in finished if codes(one)[0] == USUAL[0] and codes(one)[1]), key=codes)
+    lost = [{**one.figures, LOST: one.figures["random-fid"] - one.figures["fid"]} for one in chosen]
+    return [dataclasses.replace(one, figures=figures) for one, figures in zip(chosen, lost, strict=True)]
 
 
 def draw(path: Path, finished: Sequence[Finished]) -> None:
@@ -199,7 +202,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
             "How many z (figure 8)",
             f"MS-VAE behind a stage 1 with {USUAL[0]} c. «Random z»: each image's own y and a z from N(0, 1).",
         ),
-        tables.summary(by_z(finished), OF_Z),
+        tables.summary(by_z(finished), {"fid": OF_Z["fid"], LOST: ("FID lost with random z", 0), **OF_Z}),
         tables.section("Traversals (figures 9 and 10)", shown[0] if shown else "Not made yet."),
         *shown[1:],
         tables.every_run(finished, {"mig": ("MIG", 3), "elbo": ("ELBO", 1), **OF_Z}),
