@@ -52,7 +52,7 @@ class Setting:
 SETTINGS: dict[Scale, Setting] = {
     # Faces have to be fetched; at smoke scale the drawn scenes stand in for them.
     "smoke": Setting("sprites", 32, 3, 0.1, 2e-3, 1, 4, batch_size=16),
-    "desk": Setting("celeba", 32, 1_200, 0.5, 2e-3, 3, 32),
+    "desk": Setting("celeba", 32, 1_200, 0.5, 2e-3, 6, 32),
     "paper": Setting("celeba", 64, 100_000, 1.0, 1e-4, 3, 32),
 }
 HELD_OUT = 0.1
