@@ -220,12 +220,21 @@ def test_ms_gan_and_cgan_have_dcgans_stacks() -> None:
     rest = ["conv 64-128 4/2", "conv 128-256 4/2", "conv 256-512 4/2"]
     critic = ["leaky 0.2", *each(rest, "norm", "leaky 0.2"), "fc 8192-1"]
     assert table(method.critic) == ["conv 7-64 4/2", *critic], "an image and four planes of factors"
+    infogan = built(methods.InfoGAN(codes=2, noise=12, network="dcgan"), COLOUR)
+    assert table(infogan.generator) == table(method.generator)
+    assert table(infogan.trunk) == ["conv 3-64 4/2", *critic[:-1]], "the image alone; two heads see what comes out"
+    assert table(infogan.critic) + table(infogan.recognition) == ["fc 8192-1", "fc 8192-4"]
+    half = built(methods.InfoGAN(codes=2, noise=12, network="dcgan", width=0.5), COLOUR)
+    assert [table(half.generator)[0], table(half.trunk)[0]] == ["fc 14-4096", "conv 3-32 4/2"]
     ms_gan = built(methods.MSGAN(), COLOUR)
     assert table(ms_gan.critic) == ["conv 6-64 4/2", *critic], "two images"
     assert table(ms_gan.generator) == table(built(methods.MSVAE(latents=10), COLOUR).decoder)
 
 
 def test_gans_of_traces() -> None:
+    infogan = built(methods.InfoGAN(codes=3, noise=0, network="dcgan"), (50,))
+    assert table(infogan.generator) == [*each(["fc 3-400", "fc 400-400"], "norm", "relu"), "fc 400-50"]
+    assert table(infogan.trunk) == ["fc 50-400", "leaky 0.2", "fc 400-400", "leaky 0.2"]
     method = built(methods.CGAN(latents=3), (50,), factors=FACTORS, ranges=((0, 2), (0, 4)), labelled=100)
     assert table(method.generator) == [*each(["fc 7-400", "fc 400-400"], "norm", "relu"), "fc 400-50"]
     assert table(method.critic) == ["fc 54-400", "leaky 0.2", "fc 400-400", "leaky 0.2", "fc 400-1"]

@@ -29,19 +29,8 @@ class PairCritic(nn.Module):
     def __init__(self, shape: tuple[int, ...], condition: tuple[int, ...], width: float) -> None:
         super().__init__()
         self.spatial = len(condition) == 3
-        if len(shape) == 1:
-            units = scaled(VECTOR_UNITS, width)
-            layers: list[nn.Module] = [nn.Linear(shape[0] + condition[0], units), nn.LeakyReLU(SLOPE)]
-            layers += [nn.Linear(units, units), nn.LeakyReLU(SLOPE), nn.Linear(units, 1)]
-        else:
-            maps = map_sizes(shape)
-            channels = [shape[0] + condition[0], *(scaled(64 * 2**step, width) for step in range(len(maps) - 1))]
-            layers = []
-            for step, (before, after) in enumerate(zip(channels[:-1], channels[1:], strict=True)):
-                norm = [nn.BatchNorm2d(after)] if step else []
-                layers += [Downsampling(before, after, kernel=4), *norm, nn.LeakyReLU(SLOPE)]
-            layers += [nn.Flatten(), nn.Linear(channels[-1] * prod(maps[-1]), 1)]
-        self.layers = nn.Sequential(*layers)
+        layers, features = trunk(shape, width, condition=condition[0])
+        self.layers = nn.Sequential(*layers, nn.Linear(features, 1))
 
     def forward(self, x: Tensor, condition: Tensor) -> Tensor:
         """The log-ratio, [b]; a condition without space fills planes of its own."""
@@ -51,6 +40,38 @@ class PairCritic(nn.Module):
         if x.ndim == 4:
             pair = pair.contiguous(memory_format=torch.channels_last)
         return self.layers(pair).squeeze(1)  # type: ignore[no-any-return]
+
+
+def trunk(shape: tuple[int, ...], width: float, condition: int = 0) -> tuple[nn.Sequential, int]:
+    """DCGAN's critic up to its features, with batch norm on all maps but the first.
+
+    Args:
+        shape: of x.
+        width: fraction of DCGAN's channels.
+        condition: how many planes, or values of a vector, come beside x.
+
+    Returns:
+        The layers, and the number of features that come out of them.
+
+    Reference:
+        Radford et al. 2016.
+
+    Example:
+        >>> layers, features = trunk((3, 16, 16), width=0.1)
+        >>> layers(torch.rand(2, 3, 16, 16)).shape == (2, features)
+        True
+    """
+    if len(shape) == 1:
+        units = scaled(VECTOR_UNITS, width)
+        dense: list[nn.Module] = [nn.Linear(shape[0] + condition, units), nn.LeakyReLU(SLOPE)]
+        return nn.Sequential(*dense, nn.Linear(units, units), nn.LeakyReLU(SLOPE)), units
+    maps = map_sizes(shape)
+    channels = [shape[0] + condition, *(scaled(64 * 2**step, width) for step in range(len(maps) - 1))]
+    layers: list[nn.Module] = []
+    for step, (before, after) in enumerate(zip(channels[:-1], channels[1:], strict=True)):
+        norm = [nn.BatchNorm2d(after)] if step else []
+        layers += [Downsampling(before, after, kernel=4), *norm, nn.LeakyReLU(SLOPE)]
+    return nn.Sequential(*layers, nn.Flatten()), channels[-1] * prod(maps[-1])
 
 
 def generator(inputs: int, shape: tuple[int, ...], width: float) -> nn.Sequential:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from torch import nn
 
+from unbraid.nets import dcgan
 from unbraid.nets.critic import SLOPE
 from unbraid.nets.stacks import Encoder, NetworkName, choose, decoder
+
+GANNetwork = Literal[NetworkName, "dcgan"]
 
 
 def leaky(layers: nn.Sequential) -> nn.Sequential:
@@ -18,13 +23,13 @@ def leaky(layers: nn.Sequential) -> nn.Sequential:
     return nn.Sequential(*(nn.LeakyReLU(SLOPE) if isinstance(m, nn.ReLU | nn.Tanh) else m for m in layers))
 
 
-def generator(inputs: int, shape: tuple[int, ...], network: NetworkName, width: float) -> nn.Sequential:
+def generator(inputs: int, shape: tuple[int, ...], network: GANNetwork, width: float) -> nn.Sequential:
     """From codes and noise to logits of an observation.
 
     Args:
         inputs: codes and noise together.
         shape: of the observation.
-        network: one of the named stacks; `auto` has batch norm, for images.
+        network: one of the named stacks, or `dcgan`; `auto` has batch norm, for images.
         width: fraction of the paper's units in every layer.
 
     Returns:
@@ -38,15 +43,17 @@ def generator(inputs: int, shape: tuple[int, ...], network: NetworkName, width: 
         >>> generator(10, (3, 16, 16), "auto", width=0.1)(torch.randn(2, 10)).shape
         torch.Size([2, 3, 16, 16])
     """
+    if network == "dcgan":
+        return dcgan.generator(inputs, shape, width)
     return leaky(decoder(inputs, shape, network=with_norm(network, shape), width=width))
 
 
-def trunk(shape: tuple[int, ...], network: NetworkName, width: float) -> tuple[nn.Sequential, int]:
+def trunk(shape: tuple[int, ...], network: GANNetwork, width: float) -> tuple[nn.Sequential, int]:
     """What discriminator and recognition network share.
 
     Args:
         shape: of the observation.
-        network: one of the named stacks; `auto` has batch norm, for images.
+        network: one of the named stacks, or `dcgan`; `auto` has batch norm, for images.
         width: fraction of the paper's units in every layer.
 
     Returns:
@@ -56,6 +63,8 @@ def trunk(shape: tuple[int, ...], network: NetworkName, width: float) -> tuple[n
         >>> trunk((3, 16, 16), "auto", width=0.1)[1]
         51
     """
+    if network == "dcgan":
+        return dcgan.trunk(shape, width)
     encoder = Encoder(shape, 1, network=with_norm(network, shape), width=width)
     return leaky(encoder.trunk), encoder.head.in_features
 

@@ -10,9 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
-from unbraid.methods.options import StackOptions
-from unbraid.nets.gan import generator, trunk
-from unbraid.nets.stacks import NetworkName
+from unbraid.methods.options import NetworkOptions
+from unbraid.nets.gan import GANNetwork, generator, trunk
 from unbraid.ops.density_ratio import classification_loss, mistaken_loss
 from unbraid.ops.gaussian import noise_like
 from unbraid.ops.information import UNIFORM_ENTROPY, RecognisedCode, UniformCode, information_bound
@@ -21,7 +20,7 @@ from unbraid.util.schema import option
 
 
 @dataclass(frozen=True, kw_only=True)
-class InfoGAN(StackOptions):
+class InfoGAN(NetworkOptions):
     """InfoGAN: a generator whose codes can be read back from what it makes.
 
     Reference:
@@ -45,7 +44,10 @@ class InfoGAN(StackOptions):
         0.1, "standard deviation of noise on all images that the critic sees, at the start", least=0
     )
     noise_steps: int = option(20_000, "steps until the instance noise is gone", least=0)
-    network: NetworkName = option("auto", "conv-bn (for images), conv, conv-celeba, conv-mnist, mlp, conv1d (signals)")
+    network: GANNetwork = option(
+        "auto",
+        "conv-bn (for images), dcgan (wider, learns sooner), conv, conv-celeba, conv-mnist, mlp, conv1d (signals)",
+    )
     adam: Adam = option(Adam(lr=2e-4, beta1=0.5), "optimiser of the generator (DCGAN's settings)")
     critic_adam: Adam = option(Adam(lr=2e-4, beta1=0.5), "optimiser of the critic and the recognition network")
 
