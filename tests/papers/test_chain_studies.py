@@ -165,6 +165,23 @@ def test_an_identity_that_is_not_turned_is_not_praised() -> None:
     assert share == 0
 
 
+def test_what_a_code_does_not_turn_does_not_count_for_it() -> None:
+    objects = np.array([[[0.0, 0.0]], [[3.0, 4.0]]], np.float32)  # 25 apart, squared
+    shifts = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]], np.float32)
+    features = objects + shifts  # [identity, c, feature]
+    # The first and the third value of c show views that are 4 steps apart; the second is a step from the third.
+    azimuths = np.array([[22, 3, 2], [22, 3, 2]])
+    value, share = turning.change_where_it_turns(features, azimuths, 24)
+    # Apart: 1 and 3 (4 from each other) and 1 and 2 (1 from each other); not 2 and 3. Between objects: both ways round.
+    pairs = [(0, 1), (1, 0), (0, 2), (2, 0)]
+    between = [np.square(features[i, a] - features[1 - i, b]).sum() for i in (0, 1) for a, b in pairs]
+    assert value == pytest.approx((1 + 4) / 2 / np.mean(between))
+    assert share == pytest.approx(4 / 6)
+    still = turning.change_where_it_turns(features, np.zeros((2, 3), int), 24)
+    assert np.isnan(still[0]), "nothing turns, and nothing can be said of what turning changes"
+    assert still[1] == 0
+
+
 def test_batch_norm_on_a_traversal_takes_away_what_its_poses_share() -> None:
     torch.manual_seed(0)
     generator = nn.Sequential(nn.Linear(2, 4), nn.BatchNorm1d(4)).eval()

@@ -127,12 +127,17 @@ class PoseReader:
         self.nearest = KNeighborsClassifier(1).fit(known, data.column(factor)[self.rows].astype(int))
         self.size = data.factor_info[data.factor_names.index(factor)].size
 
+    def read(self, images: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Of each image the value of its nearest neighbour."""
+        found: NDArray[np.int64] = self.nearest.predict(self.components.transform(flat_pixels(images)))
+        return found
+
     def right(self, images: NDArray[np.uint8], asked: NDArray[Any], sides: int = 1) -> NDArray[np.bool_]:
         """Of each image whether the factor is read as asked, or as a value next to it on the circle.
 
         With `sides` 2, front and back count as the same.
         """
-        read = self.nearest.predict(self.components.transform(flat_pixels(images)))
+        read = self.read(images)
         circle = self.size // sides
         distance = np.abs(read - asked) % circle
         near: NDArray[np.bool_] = np.minimum(distance, circle - distance) <= 1

@@ -110,17 +110,72 @@ def change_when_turned(
         >>> change_when_turned(same, np.ones((2, 3), bool), np.array([0, 4, 8]), circle=12)
         (0.0, 1.0)
     """
-    distance = np.abs(azimuths[:, None] - azimuths) % circle
-    apart = np.minimum(distance, circle - distance) >= TURNED  # [pose, pose]
+    apart = steps_between(azimuths[:, None], azimuths, circle) >= TURNED  # [pose, pose]
+    both = obeyed[:, :, None, None] & obeyed[None, None] & apart[None, :, None, :]
+    value, pairs = change_of_pairs(features, both)
+    return value, float(pairs / (len(features) * apart.sum()))
+
+
+def change_where_it_turns(features: NDArray[np.float32], azimuths: NDArray[Any], circle: int) -> tuple[float, float]:
+    """How far an identity is taken by what turns it, in parts of the way to another one: c is not told what to do.
+
+    Args:
+        features: [identity, c, feature].
+        azimuths: as they are read off the images, [identity, c].
+        circle: how many azimuths there are.
+
+    Returns:
+        Squared distance between pairs of one identity whose azimuths are apart, over that of such pairs of two; and
+        which share of all pairs of one identity is apart.
+
+    Example:
+        >>> same = np.eye(2, dtype=np.float32)[:, None].repeat(3, 1)  # two identities, three values of c, no change
+        >>> value, share = change_where_it_turns(same, np.array([[0, 4, 8], [0, 4, 4]]), circle=12)
+        >>> value, round(share, 2)  # all three pairs of the first are apart, and two of three of the second
+        (0.0, 0.83)
+    """
+    apart = steps_between(azimuths[:, :, None, None], azimuths[None, None], circle) >= TURNED
+    value, pairs = change_of_pairs(features, apart)
+    identities, values = azimuths.shape
+    return value, float(pairs / (identities * values * (values - 1)))
+
+
+def steps_between(one: NDArray[Any], other: NDArray[Any], circle: int) -> NDArray[Any]:
+    """How many steps two places on a circle are apart, the shorter way.
+
+    Example:
+        >>> int(steps_between(np.array(23), np.array(1), circle=24))
+        2
+    """
+    distance = np.abs(one - other) % circle
+    shorter: NDArray[Any] = np.minimum(distance, circle - distance)
+    return shorter
+
+
+def change_of_pairs(features: NDArray[np.float32], both: NDArray[np.bool_]) -> tuple[float, int]:
+    """Squared distance between chosen pairs of one identity over that of chosen pairs of two.
+
+    Args:
+        features: [identity, pose, feature].
+        both: which pairs are chosen, [identity, pose, identity, pose].
+
+    Returns:
+        The ratio, and how many pairs of one identity were chosen (each pair twice, once a way).
+
+    Example:
+        >>> features = np.array([[[0.0], [1.0]], [[4.0], [5.0]]], np.float32)
+        >>> others = np.broadcast_to(~np.eye(2, dtype=bool)[None, :, None], (2, 2, 2, 2))
+        >>> value, pairs = change_of_pairs(features, others)
+        >>> round(value * 17, 4), pairs  # 1 over the mean of 9 and 25
+        (1.0, 4)
+    """
     norms = np.square(features).sum(-1)
     squares = norms[:, :, None, None] + norms[None, None] - 2 * np.einsum("iaf,jbf->iajb", features, features)
-    both = obeyed[:, :, None, None] & obeyed[None, None] & apart[None, :, None, :]
     one = np.eye(len(features), dtype=bool)[:, None, :, None]
     same, other = both & one, both & ~one
     if not same.any() or not other.any():
-        return chains.NOTHING, 0.0
-    share = same.sum() / (len(features) * apart.sum())
-    return float(squares[same].mean() / squares[other].mean()), float(share)
+        return chains.NOTHING, 0
+    return float(squares[same].mean() / squares[other].mean()), int(same.sum())
 
 
 @lru_cache(maxsize=2)

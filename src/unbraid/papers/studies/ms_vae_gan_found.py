@@ -115,33 +115,54 @@ def distance(run: Run, name: str) -> float:
 
 
 @lru_cache(maxsize=1)
-def moved_features(folder: Path) -> NDArray[np.float32]:
-    """Features of the witness, [identity, c, feature]: c moves and everything else stays."""
+def moved(folder: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """As c moves and everything else stays: features of the witness, [identity, c, feature], and azimuths as read."""
     run = Run.open(folder)
+    reader = identity.PoseReader(run.data, turning.POSE[0])
     identities, poses = identity.counts(run)
     torch.manual_seed(mix(run.plan.seed, "moved"))
     c, _ = drawn(run, poses)
     _, rest = drawn(run, identities)
     witness = identity.identity_network(run, turning.IDENTITY).features
+    features, azimuths = [], []
     with torch.inference_mode():
-        parts = [witness(images_of(run, c, one.expand(poses, -1))).cpu() for one in rest]
-    return torch.stack(parts).numpy()
+        for one in rest:
+            images = images_of(run, c, one.expand(poses, -1))
+            features.append(witness(images).cpu())
+            azimuths.append(reader.read(as_stored(images).astype(np.uint8)))
+    return torch.stack(features).numpy(), np.stack(azimuths)
 
 
 def identity_change(run: Run) -> float:
     """The share of the variance of identity features that moves with c."""
-    return identity.change(moved_features(run.folder))
+    return identity.change(moved(run.folder)[0])
+
+
+@lru_cache(maxsize=1)
+def turned_by_c(folder: Path) -> tuple[float, float]:
+    """Among images that c turns apart, how far it takes the identity; and how many of all pairs it turns apart."""
+    features, azimuths = moved(folder)
+    half = len(features) // 2  # pairs of all images are compared
+    circle = int(Run.open(folder).data.column(turning.POSE[0]).max()) + 1
+    return turning.change_where_it_turns(features[:half], azimuths[:half], circle)
+
+
+def turned_figure(run: Run, which: int) -> float:
+    """The change of identity among pairs that c turns (0), or their share of all (1)."""
+    return turned_by_c(run.folder)[which]
 
 
 def variety(run: Run) -> float:
     """How much what stays differs from one draw to another, in parts of how much the data's objects do."""
     data = identity.variety(identity.features_of_data(run, turning.IDENTITY))
-    return identity.variety(moved_features(run.folder)) / data
+    return identity.variety(moved(run.folder)[0]) / data
 
 
 MEASURES: Mapping[str, Callable[[Run], float]] = {
     "mig": figures.mig,
     "identity": identity_change,
+    "turned": partial(turned_figure, which=0),
+    "turned-share": partial(turned_figure, which=1),
     "variety": variety,
     "fid": partial(distance, name="fid"),
     "kid": partial(distance, name="kid"),
@@ -150,6 +171,8 @@ MEASURES: Mapping[str, Callable[[Run], float]] = {
 COLUMNS = {
     "mig": ("MIG of c", 3),
     "identity": ("identity change as c moves", 3),
+    "turned": ("identity change of pairs that c turns", 3),
+    "turned-share": ("share of pairs that c turns", 2),
     "variety": ("variety, data = 1", 2),
     "fid": ("FID of samples", 0),
     "kid": ("KID of samples", 3),
