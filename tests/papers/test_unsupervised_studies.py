@@ -35,12 +35,13 @@ def test_the_correlation_of_fig_4_is_of_means_over_seeds_and_vae_belongs_to_both
 
 
 def test_medians_and_pairs_of_two_methods() -> None:
-    scores = {"β-VAE": (0.1, 0.2, 0.3), "β-TCVAE": (0.25, 0.4, 0.5)}
+    scores = {"β-VAE": (0.1, 0.2, 0.3, 0.05, 0.15, 0.12), "β-TCVAE": (0.25, 0.4, 0.5, 0.45, 0.6, 0.42)}
     runs = [finished(f"C, {method}", i, mig_chen=v) for method, found in scores.items() for i, v in enumerate(found)]
     line = beta_tcvae_correlated.medians(runs).splitlines()[-1]
-    assert "0.200 [0.150, 0.250]" in line
-    assert "0.400 [0.325, 0.450]" in line
-    assert "0.89" in line, "eight of nine pairs"
+    assert "| C | 6 |" in line
+    assert "0.135 [0.050, 0.300]" in line, "six values hold the median between their extremes"
+    assert "0.435 [0.250, 0.600]" in line
+    assert "0.97" in line, "35 of 36 pairs"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from unbraid.search.figures import CODES
 from unbraid.search.halving import promoted, rungs
 from unbraid.search.ranking import interval, sign
 from unbraid.util.files import write_arrays
-from unbraid.util.intervals import mean_and_interval
+from unbraid.util.intervals import mean_and_interval, median_and_interval
 from unbraid.util.seeds import stream
 
 
@@ -118,6 +118,21 @@ def test_intervals_over_seeds_are_students() -> None:
     assert mean_and_interval([0.4]) == (0.4, 0.4, 0.4)
     assert interval([0.4])[0] == 0.4
     assert all(math.isnan(end) for end in interval([0.4])[1:])
+
+
+@pytest.mark.parametrize(("n", "rank"), [(5, 0), (6, 1), (8, 1), (9, 2), (10, 2), (20, 6)])
+def test_the_interval_of_a_median_leaves_out_as_many_values_as_it_may(n: int, rank: int) -> None:
+    """Rank k is below the median unless fewer than k of n values are: P(fewer than k of n heads), by counting."""
+    values = np.random.default_rng(0).permutation(np.arange(1.0, n + 1) ** 3)
+    median, low, high = median_and_interval(values)
+    assert median == np.median(values)
+    if rank == 0:
+        assert (low, high) == (-np.inf, np.inf)
+        assert 2 / 2**n > 0.05, "even the least and the largest leave the median out too often"
+        return
+    assert (low, high) == (rank**3, (n + 1 - rank) ** 3)
+    fewer = [sum(math.comb(n, heads) for heads in range(k)) / 2**n for k in (rank, rank + 1)]
+    assert 2 * fewer[0] <= 0.05 < 2 * fewer[1]
 
 
 def test_which_way_is_better() -> None:

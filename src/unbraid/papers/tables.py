@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from unbraid.papers.study import Finished
-from unbraid.util.intervals import mean_and_interval
+from unbraid.util.intervals import mean_and_interval, median_and_interval
 
 NOT_MEASURED = "–"
 
@@ -96,6 +96,27 @@ def with_interval(values: Sequence[float], digits: int = 3) -> str:
     mean, low, high = mean_and_interval(values)
     shown = f"{mean:.{digits}f}"
     return shown if len(values) < 2 else f"{shown} [{low:.{digits}f}, {high:.{digits}f}]"
+
+
+def median_with_interval(values: Sequence[float], digits: int = 3) -> str:
+    """A median with its interval by ranks as text: for figures of which some runs go astray.
+
+    Args:
+        values: a figure of each seed; NaN says that it was not measured.
+        digits: after the point.
+
+    Returns:
+        `0.997 [0.996, 0.998]`, the median alone for fewer than six seeds, a dash for what was not measured.
+
+    Example:
+        >>> median_with_interval([0.1, 0.2, 0.3, 0.4, 0.5, 0.9], 2), median_with_interval([0.1, 0.2, 0.9], 2)
+        ('0.35 [0.10, 0.90]', '0.20')
+    """
+    if np.isnan(values).any():
+        return NOT_MEASURED
+    median, low, high = median_and_interval(values)
+    shown = f"{median:.{digits}f}"
+    return shown if np.isinf(low) else f"{shown} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 def summary(finished: Sequence[Finished], columns: Mapping[str, tuple[str, int]]) -> str:

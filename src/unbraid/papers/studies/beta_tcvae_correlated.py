@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import get_args
 
-import numpy as np
 from matplotlib.figure import Figure
 from scipy.stats import mannwhitneyu
 
@@ -34,6 +33,8 @@ SETTINGS: dict[Scale, BatchSetting] = {
     ),
     "paper": BatchSetting({"stride": ONE}, 20_000, 1.0, 1e-3, 10, 2048, "conv-bn"),
 }
+# Some runs of C and D stay turned, so that medians of ten seeds are not sure.
+MORE_SEEDS: dict[tuple[Scale, str], int] = {("desk", "C"): 20, ("desk", "D"): 20}
 PAPER_SETTING = {
     "data": "synthetic 3-D faces: azimuth and elevation, one lighting; 50 identities as noise",
     "network": "convolutional with batch norm, 10 latents",
@@ -64,6 +65,11 @@ def compared(scale: Scale) -> dict[str, GaussianConfig]:
     }
 
 
+def seeds(scale: Scale, letter: str) -> int:
+    """How many runs each method has under a joint distribution."""
+    return MORE_SEEDS.get((scale, letter), SETTINGS[scale].seeds)
+
+
 def trials(scale: Scale) -> list[Trial]:
     """Both methods under every joint distribution from every seed; all of one seed before the next."""
     s = SETTINGS[scale]
@@ -76,8 +82,9 @@ def trials(scale: Scale) -> list[Trial]:
             seed,
             {**s.arguments, "train_under": f"x~y:{letter}"},
         )
-        for seed in range(s.seeds)
+        for seed in range(max(seeds(scale, letter) for letter in CONFIGURATIONS))
         for letter in CONFIGURATIONS
+        if seed < seeds(scale, letter)
         for method, config in compared(scale).items()
     ]
 
@@ -105,18 +112,18 @@ def boxes(path: Path, finished: Sequence[Finished]) -> None:
 
 
 def medians(finished: Sequence[Finished]) -> str:
-    """Medians and quartiles of each method under each distribution, and how sure the difference is."""
+    """The median of each method under each distribution with its interval, and how sure the difference is."""
     found = tables.groups(finished)
     rows = []
     for letter in CONFIGURATIONS:
         scores = [[one.figures["mig-chen"] for one in found.get(f"{letter}, {method}", ())] for method in METHODS]
         if not all(scores):
             continue
-        cells = ["{1:.3f} [{0:.3f}, {2:.3f}]".format(*np.percentile(one, (25, 50, 75))) for one in scores]
+        cells = [tables.median_with_interval(one) for one in scores]
         ahead = mannwhitneyu(scores[1], scores[0])
         share = ahead.statistic / (len(scores[0]) * len(scores[1]))
-        rows.append([letter, *cells, f"{share:.2f}", f"{ahead.pvalue:.3f}"])
-    return tables.markdown(["", *METHODS, "β-TCVAE ahead in pairs", "p (Mann–Whitney)"], rows)
+        rows.append([letter, str(len(scores[0])), *cells, f"{share:.2f}", f"{ahead.pvalue:.3f}"])
+    return tables.markdown(["", "seeds", *METHODS, "β-TCVAE ahead in pairs", "p (Mann–Whitney)"], rows)
 
 
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
@@ -131,7 +138,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "batch": s.batch_described,
         "weights": f"β = {BETAS[scale]:g} for both, {s.weights_described}",
         "optimiser": s.optimiser_described,
-        "seeds": str(s.seeds),
+        "seeds": f"{s.seeds}" + "".join(f", {letter} {n}" for (at, letter), n in MORE_SEEDS.items() if at == scale),
     }
     return tables.document(
         f"β-TCVAE: two factors under four joint distributions ({scale} scale)",
@@ -142,8 +149,8 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         tables.setting(ours, PAPER_SETTING),
         tables.section(
             "Results",
-            "Medians and quartiles of MIG by Chen's convention over x and y. Training draws images under the joint "
-            "distribution; scores are taken over all of them alike.",
+            "Medians of MIG by Chen's convention over x and y, with 95 % intervals by ranks: some runs stay turned, "
+            "and decide means. Training draws images under the joint distribution; scores are taken over all alike.",
         ),
         medians(finished),
         f"![the distributions, and each run's MIG]({stem}.png)",
