@@ -124,7 +124,7 @@ def test_intervals_over_seeds_are_students() -> None:
 def test_the_interval_of_a_median_leaves_out_as_many_values_as_it_may(n: int, rank: int) -> None:
     """Rank k is below the median unless fewer than k of n values are: P(fewer than k of n heads), by counting."""
     values = np.random.default_rng(0).permutation(np.arange(1.0, n + 1) ** 3)
-    median, low, high = median_and_interval(values)
+    median, low, high = median_and_interval(values.tolist())
     assert median == np.median(values)
     if rank == 0:
         assert (low, high) == (-np.inf, np.inf)
