@@ -11,7 +11,8 @@ from unbraid.errors import InputError
 from unbraid.methods import MSVAE, VAE, BetaVAE
 from unbraid.papers import STUDIES, Finished, Scale, Study, Trial, reproduce
 from unbraid.papers.reproduce import NOTES, tasks
-from unbraid.papers.tables import with_interval
+from unbraid.papers.settings import by_seed
+from unbraid.papers.tables import differences, with_interval
 from unbraid.search.engine import Queue
 from unbraid.util.intervals import mean_and_interval
 
@@ -100,6 +101,20 @@ def test_intervals_are_students() -> None:
     assert high - mean == pytest.approx(4.3027 / 3**0.5, rel=1e-4)
     assert mean - low == pytest.approx(high - mean)
     assert with_interval([0.5]) == "0.500"
+
+
+def test_differences_are_taken_seed_by_seed() -> None:
+    """Seeds far apart, rows close together: the interval of either mean would hide what every seed says."""
+    scores = {"VAE": {0: 0.1, 1: 0.5, 2: 0.9}, "β-VAE": {2: 0.95, 0: 0.13, 7: 5.0}, "alone": {9: 1.0}}
+    runs = [
+        Finished(Trial(group, "sprites", (VAE(),), (1,), seed), Path("nowhere"), {"mig": value}, 1.0)
+        for group, found in scores.items()
+        for seed, value in found.items()
+    ]
+    lines = differences(runs, {"mig": ("MIG", 3)}, "VAE").splitlines()
+    assert lines[0] == "|  | seeds | MIG |"
+    assert lines[2:] == ["| β-VAE | 2 | 0.040 [-0.087, 0.167] |"], "t of one degree of freedom: 12.706 · 0.01"
+    assert by_seed(["a", "b"], 1, {"b": 3}) == [(0, "a"), (0, "b"), (1, "b"), (2, "b")]
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -26,6 +26,7 @@ MODULES = (
     "ms_vae_gan",
     "ms_vae_gan_found",
     "ms_vae_ablations",
+    "ms_vae_details",
     "search_udr",
     "beyond_pairs",
     "beyond_quantised",

@@ -81,13 +81,15 @@ def ratios(finished: Sequence[Finished]) -> str:
 
 
 def ordering(finished: Sequence[Finished]) -> str:
-    """In how many runs M2 > M1 > M3 ≫ M4 holds."""
-    rows = []
-    for group, runs in tables.groups(of(finished, OURS)).items():
+    """In how many runs M2 > M1 > M3 ≫ M4 holds, and by how much: all four are of one run, so that differences count."""
+    ours, rows = of(finished, OURS), []
+    for group, runs in [*tables.groups(ours).items(), ("all of them", ours)]:
         m = {name: np.array([run.figures[name] for run in runs]) for name in ("M1", "M2", "M3", "M4")}
         holds = (m["M2"] > m["M1"], m["M1"] > m["M3"], m["M3"] > 3 * m["M4"])
-        rows.append([group, *(f"{int(it.sum())} of {len(it)}" for it in holds)])
-    return tables.markdown(["", "M2 > M1", "M1 > M3", "M3 > 3·M4"], rows)
+        more, less = (tables.with_interval(list(m[one] - m[two])) for one, two in (("M2", "M1"), ("M1", "M3")))
+        counts = [f"{int(it.sum())} of {len(it)}" for it in holds]
+        rows.append([group, counts[0], more, counts[1], less, counts[2]])
+    return tables.markdown(["", "M2 > M1", "M2 − M1", "M1 > M3", "M1 − M3", "M3 > 3·M4"], rows)
 
 
 def accuracies(finished: Sequence[Finished]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,39 @@ def weights_described(size: int, paper: int = PAPER_SIDE) -> str:
     """
     part = part_of_values(size, paper)
     return "the paper's" if part == 1 else f"{part:g} of the paper's, as the images have of its pixels"
+
+
+def by_seed(groups: Iterable[str], seeds: int, more: Mapping[str, int] | None = None) -> list[tuple[int, str]]:
+    """Every row of a table from every seed, one seed after another, so that a part of the runs is a comparison too.
+
+    Args:
+        groups: names of the rows.
+        seeds: how many runs a row has.
+        more: rows that have more, where one seed differs much from another.
+
+    Returns:
+        Seed and name of every run.
+
+    Example:
+        >>> by_seed(["VAE", "β-VAE"], 1, {"VAE": 2})
+        [(0, 'VAE'), (0, 'β-VAE'), (1, 'VAE')]
+    """
+    more, names = more or {}, list(groups)
+    most = max([seeds, *more.values()])
+    return [(seed, name) for seed in range(most) for name in names if seed < more.get(name, seeds)]
+
+
+def seeds_described(seeds: int, more: Mapping[str, int] | None = None) -> str:
+    """That in words, for the page.
+
+    Example:
+        >>> seeds_described(5), seeds_described(5, {"VAE": 10, "β = 4": 10})
+        ('5', '5; 10 of «VAE», «β = 4»')
+    """
+    by_number: dict[int, list[str]] = {}
+    for name, number in (more or {}).items():
+        by_number.setdefault(number, []).append(f"«{name}»")
+    return "; ".join([str(seeds), *(f"{number} of {', '.join(names)}" for number, names in by_number.items())])
 
 
 @dataclass(frozen=True)

@@ -133,6 +133,28 @@ def summary(finished: Sequence[Finished], columns: Mapping[str, tuple[str, int]]
     return markdown(["", *(heading for heading, _ in columns.values())], rows)
 
 
+def differences(finished: Sequence[Finished], columns: Mapping[str, tuple[str, int]], base: str) -> str:
+    """A table of what each group differs from one of them, seed by seed, with the interval of the difference.
+
+    For groups whose runs of one seed share what else varies: a first stage, or which rows are held out. What they
+    share widens the interval of either mean, and not that of their difference.
+
+    Args:
+        finished: the runs.
+        columns: figure → (heading, digits).
+        base: the group that the others are compared with; of its seeds those count that the other group has, too.
+    """
+    found = groups(finished)
+    at = {one.trial.seed: one.figures for one in found.get(base, ())}
+    rows = []
+    for group, runs in found.items():
+        pairs = [(run.figures, at[run.trial.seed]) for run in runs if run.trial.seed in at]
+        if group != base and pairs:
+            cells = [with_interval([own[k] - other[k] for own, other in pairs], n) for k, (_, n) in columns.items()]
+            rows.append([group, str(len(pairs)), *cells])
+    return markdown(["", "seeds", *(heading for heading, _ in columns.values())], rows)
+
+
 def every_run(finished: Sequence[Finished], columns: Mapping[str, tuple[str, int]]) -> str:
     """The last section of a page: a table with a row for each run, folded, so that what is said of it is not far below.
 

@@ -18,7 +18,7 @@ from unbraid.methods import BetaTCVAE, BetaVAE, FactorVAE, InfoGAN
 from unbraid.nets.gan import GANNetwork
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import runs as measures
-from unbraid.papers.settings import BatchSetting
+from unbraid.papers.settings import BatchSetting, by_seed, seeds_described
 from unbraid.papers.study import Finished, Scale, Study, Trial
 
 GAMMA = 35.0  # FactorVAE's own paper on dSprites; Chen et al. tuned it within [1, 80]
@@ -33,7 +33,6 @@ class Setting(BatchSetting):
     critic_units: int = 1000
     gan: GANNetwork = "auto"  # the paper's stacks make noise after so few steps at a quarter of their width
     gan_lr: float = 2e-4
-    more_seeds: int = 0  # of both methods at the least β, where one seed differs most from another
     shown: float = 6.0  # the β of fig. 3; the paper has 4 of β-VAE and 6 of β-TCVAE, each tuned
 
 
@@ -56,12 +55,13 @@ SETTINGS: dict[Scale, Setting] = {
         critic_units=400,
         gan="dcgan",
         gan_lr=5e-4,
-        more_seeds=20,
         shown=20.0,
     ),
     # 50 epochs of 737,280 images at batch 2048.
     "paper": Setting({}, 18_000, 1.0, 1e-3, 40, 2048, "mlp", betas=(2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)),
 }
+# Where the claim of a higher MIG is nearest, and one seed differs much from another.
+MORE_SEEDS: dict[Scale, dict[str, int]] = {"desk": {"β-VAE, β = 4": 20, "β-TCVAE, β = 4": 20}}
 PAPER_SETTING = {
     "data": "dSprites, 737,280 images 64×64; and synthetic 3-D faces",
     "network": "fully connected, 1200 units (InfoGAN: convolutional), 10 latents",
@@ -108,12 +108,10 @@ def compared(s: Setting) -> dict[str, tuple[MethodConfig, int]]:
 
 def trials(scale: Scale) -> list[Trial]:
     """Every row from every seed; what is compared over β comes first, seed by seed, so that a part is a result too."""
-    s = SETTINGS[scale]
+    s, rows = SETTINGS[scale], compared(SETTINGS[scale])
     made = [
-        Trial(label, "sprites", (config,), (steps,), seed, s.arguments)
-        for seed in range(max(s.seeds, s.more_seeds))
-        for label, (config, steps) in compared(s).items()
-        if seed < s.seeds or label.endswith(f"β = {min(s.betas):g}")
+        Trial(label, "sprites", (rows[label][0],), (rows[label][1],), seed, s.arguments)
+        for seed, label in by_seed(rows, s.seeds, MORE_SEEDS.get(scale))
     ]
     return sorted(made, key=lambda trial: trial.steps[0] > s.steps)
 
@@ -210,7 +208,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "batch": f"{s.batch_described}; InfoGAN 64",
         "weights": f"β = 1, {betas}; FactorVAE γ = {GAMMA:g}; {s.weights_described}",
         "optimiser": f"{s.optimiser_described}; InfoGAN {s.gan_lr:g}",
-        "seeds": f"{s.seeds}" + (f"; {s.more_seeds} at β = {min(s.betas):g}" if s.more_seeds else ""),
+        "seeds": seeds_described(s.seeds, MORE_SEEDS.get(scale)),
         "factors scored": "scale, x, y" if s.whole else "as in the paper",
     }
     return tables.document(
