@@ -33,9 +33,16 @@ def test_larger_images_are_learned_at_a_lower_resolution() -> None:
 def test_methods_without_a_fast_setting_start_from_the_papers_with_a_likelihood_that_suits_the_data() -> None:
     assert recipes.start(VAE, "fast") == VAE(likelihood="auto")
     assert recipes.start(BetaVAE, "fast") == BetaVAE(likelihood="auto", beta=4.0)
-    assert recipes.start(InfoGAN, "fast") == InfoGAN()
     assert recipes.start(MSVAE, "paper") == MSVAE()
     assert recipes.start(BetaTCVAE, "paper") == BetaTCVAE()
+
+
+def test_infogan_learns_sooner_by_dcgans_stacks_where_there_are_images() -> None:
+    fast = recipes.start(InfoGAN, "fast")
+    assert isinstance(fast, InfoGAN)
+    assert (fast.network, fast.width, fast.adam.lr, fast.critic_adam.lr) == ("dcgan", 0.5, 5e-4, 5e-4)
+    assert recipes.start(InfoGAN, "fast", Traits((5,))) == InfoGAN()
+    assert recipes.start(InfoGAN, "paper") == InfoGAN()
 
 
 def test_beta_leaves_vectors_values_to_tell_the_noise_from() -> None:

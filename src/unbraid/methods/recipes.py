@@ -16,6 +16,7 @@ from math import prod
 from typing import Any, Literal, get_args
 
 from unbraid.core import Adam, MethodConfig
+from unbraid.methods.gan.infogan import InfoGAN
 from unbraid.methods.options import ObservationOptions
 from unbraid.methods.staged.ms_vae import MSVAE
 from unbraid.methods.traits import Traits as Traits
@@ -77,9 +78,23 @@ def wide_beta_tcvae() -> BetaTCVAE:
     )
 
 
+def fast_infogan(data: Traits) -> InfoGAN:
+    """InfoGAN with half of DCGAN's channels and a higher rate: shapes after 1,500 steps, where the paper's have noise.
+
+    Example:
+        >>> fast_infogan(IMAGE).network, fast_infogan(Traits((13,))).network
+        ('dcgan', 'auto')
+    """
+    if not data.is_image:
+        return InfoGAN()
+    adam = Adam(lr=5e-4, beta1=0.5)
+    return InfoGAN(network="dcgan", width=0.5, batch_size=32, noise_steps=3_000, adam=adam, critic_adam=adam)
+
+
 FAST: dict[type[MethodConfig], Callable[[Traits], MethodConfig]] = {
     BetaTCVAE: fast_beta_tcvae,
     MSVAE: lambda data: MSVAE.fast(),
+    InfoGAN: fast_infogan,
 }
 
 
