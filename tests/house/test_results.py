@@ -1,0 +1,44 @@
+"""The table of the papers' claims: what is said of it in all is what its rows say."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+VERDICTS = ("reproduced", "direction", "not seen", "contradicted", "not testable")
+
+
+def claims() -> list[tuple[tuple[str, str], str, str]]:
+    """Paper and place, the study and the verdict of every row."""
+    text = (RESULTS / "README.md").read_text(encoding="utf-8")
+    table = text.partition("## Every table and figure")[2].partition("## Beyond the papers")[0]
+    paper, found = "", []
+    for line in table.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("### "):
+            paper = line.removeprefix("### ")
+        elif line.startswith("| ") and cells[0] != "place":
+            found.append(((paper, cells[0]), cells[2], cells[-1]))
+    return found
+
+
+def test_what_is_said_in_all_is_what_the_rows_say() -> None:
+    rows = claims()
+    counts = Counter(next(name for name in VERDICTS if verdict.startswith(name)) for _, _, verdict in rows)
+    tested = [(place, verdict) for place, _, verdict in rows if not verdict.startswith("not testable")]
+    places = {place for place, _ in tested}
+    held = {place for place, verdict in tested if verdict.startswith("reproduced")}
+    said = re.sub(r"\s+", " ", (RESULTS / "README.md").read_text(encoding="utf-8"))
+    reproduced, direction, unseen, contradicted, _ = (counts[name] for name in VERDICTS)
+    assert (
+        f"Of {len(tested)} claims that can be tested here {reproduced} are reproduced; {direction} go in the paper's "
+        f"direction, {unseen} are not seen and {contradicted} contradicted."
+    ) in said
+    assert f"Of the {len(places)} places with such claims" in said
+    assert f"{len(held)} have at least one that is reproduced" in said
+
+
+def test_every_row_that_was_tested_names_its_study() -> None:
+    for place, study, verdict in claims():
+        if not verdict.startswith("not testable"):
+            assert "](" in study or "tests" in study or "search/udr" in study, place
