@@ -115,7 +115,7 @@ def medians(finished: Sequence[Finished]) -> str:
         cells = [tables.median_with_interval(one) for one in scores]
         ahead = mannwhitneyu(scores[1], scores[0])
         share = ahead.statistic / (len(scores[0]) * len(scores[1]))
-        rows.append([letter, str(len(scores[0])), *cells, f"{share:.2f}", f"{ahead.pvalue:.3f}"])
+        rows.append([letter, str(len(scores[0])), *cells, f"{share:.2f}", f"{ahead.pvalue:.2g}"])
     return tables.markdown(["", "seeds", *METHODS, "β-TCVAE ahead in pairs", "p (Mann–Whitney)"], rows)
 
 
