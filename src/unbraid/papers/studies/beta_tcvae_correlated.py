@@ -10,15 +10,17 @@ from typing import get_args
 from matplotlib.figure import Figure
 from scipy.stats import mannwhitneyu
 
+from unbraid.core import Adam, MethodConfig
 from unbraid.data.reweight import Configuration, configuration
-from unbraid.methods import BetaTCVAE, BetaVAE
-from unbraid.methods.vae.gaussian import GaussianConfig
+from unbraid.methods import BetaTCVAE, BetaVAE, InfoGAN
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import runs as measures
 from unbraid.papers.settings import BatchSetting, by_seed, seeds_described
+from unbraid.papers.studies.beta_tcvae_strength import of_vae
 from unbraid.papers.study import Finished, Scale, Study, Trial
 
 METHODS = ("β-VAE", "β-TCVAE")
+RIVAL = "InfoGAN"  # 2 codes and 8 noise variables, as in the paper
 CONFIGURATIONS: tuple[Configuration, ...] = get_args(Configuration)
 # Of both methods, as in the paper: with two factors «β = 4 is enough to give reasonable results». On sprites, whose
 # reconstruction counts for more nats, it is not: 20 was chosen among 4, 8, 10, 20 and 40 on seeds that are not shown.
@@ -35,7 +37,10 @@ SETTINGS: dict[Scale, BatchSetting] = {
     "paper": BatchSetting({"stride": ONE}, 20_000, 1.0, 1e-3, 10, 2048, "conv-bn"),
 }
 # Some runs of C and D stay turned, so that few seeds are not sure.
-MORE_SEEDS: dict[Scale, dict[str, int]] = {"desk": {f"{at}, {name}": 20 for at in "CD" for name in METHODS}}
+MORE_SEEDS: dict[Scale, dict[str, int]] = {
+    "desk": {f"{at}, {name}": 20 for at in "CD" for name in METHODS} | {f"{at}, {RIVAL}": 3 for at in "ABCD"}
+}
+GAN_STEPS: dict[Scale, int] = {"smoke": 3, "desk": 3_000, "paper": 20_000}
 PAPER_SETTING = {
     "data": "synthetic 3-D faces: azimuth and elevation, one lighting; 50 identities as noise",
     "network": "convolutional with batch norm, 10 latents",
@@ -55,13 +60,28 @@ COLUMNS = {
 }
 
 
-def compared(scale: Scale) -> dict[str, GaussianConfig]:
-    """Both methods with the same β."""
+COLOURS = dict(zip((RIVAL, *METHODS), ("0.45", plots.COLOURS[1], plots.COLOURS[0]), strict=True))
+
+
+def compared(scale: Scale) -> dict[str, tuple[MethodConfig, int]]:
+    """Both methods with the same β, and InfoGAN, with their steps."""
     s = SETTINGS[scale]
     part, beta = s.part_of_values, BETAS[scale] * s.part_of_values
+    adam = Adam(lr=2e-4 if scale == "paper" else 5e-4, beta1=0.5)
+    gan = InfoGAN(
+        codes=2,
+        noise=8,
+        width=s.width,
+        network="auto" if scale == "paper" else "dcgan",
+        batch_size=min(64, s.batch_size),
+        noise_steps=GAN_STEPS[scale],
+        adam=adam,
+        critic_adam=adam,
+    )
     return {
-        "β-VAE": BetaVAE(beta=beta, **s.options),
-        "β-TCVAE": BetaTCVAE(alpha=part, beta=beta, gamma=part, **s.options),
+        "β-VAE": (BetaVAE(beta=beta, **s.options), s.steps),
+        "β-TCVAE": (BetaTCVAE(alpha=part, beta=beta, gamma=part, **s.options), s.steps),
+        RIVAL: (gan, GAN_STEPS[scale]),
     }
 
 
@@ -73,8 +93,8 @@ def trials(scale: Scale) -> list[Trial]:
         Trial(
             group,
             "sprites",
-            (configs[groups[group][1]],),
-            (s.steps,),
+            (configs[groups[group][1]][0],),
+            (configs[groups[group][1]][1],),
             seed,
             {**s.arguments, "train_under": f"x~y:{groups[group][0]}"},
         )
@@ -91,12 +111,11 @@ def boxes(path: Path, finished: Sequence[Finished]) -> None:
         for letter, picture, panel in zip(CONFIGURATIONS, above, below, strict=True):
             picture.imshow(configuration(letter, 32, 32).T, vmin=0, vmax=4, cmap="Blues", origin="lower")
             picture.set(title=letter, xticks=[], yticks=[], xlabel="x")
-            for place, method in enumerate(METHODS):
+            for place, (method, colour) in enumerate(COLOURS.items()):
                 values = [one.figures["mig-chen"] for one in found.get(f"{letter}, {method}", ())]
-                colour = plots.COLOURS[1 - place]
                 panel.boxplot(values, positions=[place], widths=0.5, showfliers=False, medianprops={"color": colour})
                 panel.plot([place] * len(values), values, "o", ms=4, alpha=0.6, mew=0, color=colour)
-            panel.set_xticks(range(len(METHODS)), METHODS)
+            panel.set_xticks(range(len(COLOURS)), list(COLOURS), fontsize=8)
             panel.grid(axis="y", alpha=0.25)
         above[0].set_ylabel("y")
         below[0].set_ylabel("MIG (Chen's)")
@@ -126,8 +145,8 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
     boxes(folder / f"{stem}.png", finished)
     ours = {
         "data": f"{s.data_described}: x and y; one shape, one scale, one angle",
-        "network": s.network_described,
-        "steps": f"{s.steps:,}",
+        "network": f"{s.network_described} (InfoGAN: 2 codes, 8 noise, DCGAN's stacks at that width)",
+        "steps": f"{s.steps:,}; InfoGAN {GAN_STEPS[scale]:,}",
         "batch": s.batch_described,
         "weights": f"β = {BETAS[scale]:g} for both, {s.weights_described}",
         "optimiser": s.optimiser_described,
@@ -160,10 +179,10 @@ STUDY = Study(
     measures={
         "mig-chen": partial(measures.mig_chen, without=NOISE),
         "mig": partial(measures.mig, without=NOISE),
-        "tc": measures.total_correlation,
-        "kl": measures.divergence,
-        "nll": measures.negative_log_likelihood,
-        "active": measures.active_latents,
+        "tc": partial(of_vae, measure="total_correlation"),
+        "kl": partial(of_vae, measure="divergence"),
+        "nll": partial(of_vae, measure="negative_log_likelihood"),
+        "active": partial(of_vae, measure="active_latents"),
     },
     page=page,
 )
