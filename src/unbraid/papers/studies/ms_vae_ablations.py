@@ -170,27 +170,32 @@ def picture(path: Path, finished: Sequence[Finished]) -> None:
     plots.image_rows(path, rows)
 
 
-def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
-    """The ablations as Markdown, with their traversals beside them."""
-    s = SETTINGS[scale]
+def described(s: Setting, of: str = "") -> dict[str, str]:
+    """This run of the study for the page, point by point; `of` says whose β it is."""
     first, second = models(s)[M4]
-    picture(folder / f"{stem}.png", finished)
-    ours = {
-        "data": f"{s.data}, {s.arguments.get('size', 64)}×{s.arguments.get('size', 64)}",
-        "β": f"{s.beta:g} (of c; M5: of its second stage); every KL times {s.weight:g} for the number of values",
+    side = s.arguments.get("size", 64)
+    return {
+        "data": f"{s.data}, {side}×{side}",
+        "β": f"{s.beta:g}{of}; every KL times {s.weight:g} for the number of values",
         "codes": PAPER_SETTING["codes"],
         "first stage": chains.described(first, s.steps[0]),
         "second stage": chains.described(second, s.steps[1]),
         "figures": "below",
         "seeds": str(s.seeds),
     }
+
+
+def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
+    """The ablations as Markdown, with their traversals beside them."""
+    s = SETTINGS[scale]
+    picture(folder / f"{stem}.png", finished)
     return tables.document(
         f"MS-VAE: ablations on {s.data} ({scale} scale)",
         "Appendix L. M1 trains both stages as one; M2 puts c and z side by side into the second stage; M3 gives it "
         "c in place of y and z by AdaIN; M4 is MS-VAE: y, and z by AdaIN; M5 learns z first, with a plain VAE, "
         "and c after it. The paper: M4 has the best reconstructions of the three that share a β-VAE; M2 loses "
         "hold of c; M1 entangles c; M5's c is empty.",
-        tables.setting(ours, PAPER_SETTING),
+        tables.setting(described(s, " (of c; M5: of its second stage)"), PAPER_SETTING),
         chains.sizes(finished),
         tables.section(
             "Results",

@@ -57,24 +57,12 @@ DIFFERENCES = {name: COLUMNS[name] for name in ("l1", "l2", "M2", "M3")}
 
 def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) -> str:
     """The details as Markdown: what each changes behind one and the same first stage."""
-    s = SETTINGS[scale]
-    first, second = ablations.models(s)[ablations.M4]
-    side = s.arguments.get("size", 64)
-    ours = {
-        "data": f"{s.data}, {side}×{side}",
-        "β": f"{s.beta:g}; every KL times {s.weight:g} for the number of values",
-        "codes": PAPER_SETTING["codes"],
-        "first stage": chains.described(first, s.steps[0]),
-        "second stage": chains.described(second, s.steps[1]),
-        "figures": "below",
-        "seeds": str(s.seeds),
-    }
     return tables.document(
         f"MS-VAE: four details of the authors' code ({scale} scale)",
         "The text styles the first convolution and every layer after it; the authors' code styles the dense layer at "
         "the bottom and not the first convolution, normalises the maps of the residual's encoder, gives the decoder y "
         "as logits, and has leaky units on the way down. `--details` has each alone.",
-        tables.setting(ours, PAPER_SETTING),
+        tables.setting(ablations.described(SETTINGS[scale]), PAPER_SETTING),
         chains.sizes(finished),
         tables.section(
             "Results",
