@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from unbraid.data import load
-from unbraid.methods import IDVAE, FullVAE, PartedVAE
+from unbraid.methods import HFVAE, IDVAE, FullVAE, PartedVAE
 from unbraid.nets.resolution import Resolution
 from unbraid.papers import Finished
 from unbraid.papers.studies import idvae_labels, idvae_strong, parted_vae_comparison, parted_vae_faces
@@ -72,8 +72,12 @@ def test_budgets_of_table_2() -> None:
         "10000",
         "3686",
     ]
-    codes = [trial.stages[0].latents for trial in parted_vae_comparison.trials("paper")]  # type: ignore[attr-defined]
-    assert set(codes) == {5, 6}  # z of PartedVAE, beside one u; all codes of the others
+    configs = {trial.group: trial.stages[0] for trial in parted_vae_comparison.trials("paper")}
+    hfvae = configs.pop("HFVAE")
+    assert isinstance(hfvae, HFVAE)
+    assert sum(hfvae.groups) + len(hfvae.classes) == 6
+    codes = {config.latents for config in configs.values()}  # type: ignore[attr-defined]
+    assert codes == {5, 6}  # z of PartedVAE, beside one u; all codes of the others
 
 
 def test_all_methods_of_table_1_see_the_same_small_images() -> None:
