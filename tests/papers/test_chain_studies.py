@@ -18,7 +18,8 @@ from unbraid.methods import MSVAE, BetaTCVAE, BetaVAE
 from unbraid.methods.staged.sizes import parameters
 from unbraid.papers import rows_over_beta
 from unbraid.papers.measures import chains, exchanged, identity, turning
-from unbraid.papers.studies import ms_vae_ablations, ms_vae_cars, ms_vae_gan
+from unbraid.papers.studies import ms_vae_ablations, ms_vae_cars, ms_vae_gan, ms_vae_sizes
+from unbraid.papers.study import Finished
 from unbraid.training.machine import Machine
 from unbraid.util.seeds import stream
 
@@ -68,6 +69,19 @@ def test_baselines_are_of_the_size_they_are_named_for_and_share_the_first_stage(
     total = sum(parameters(stage, spec) for stage in ours.stages)
     for group in (f"β 4: {cars.BIG}", cars.BIG_VAE):
         assert parameters(by_group[group].stages[0], spec) == pytest.approx(total, rel=0.02)
+
+
+def test_a_stage_1_counts_once_for_each_seed_however_many_chains_share_it() -> None:
+    """Behind 10 c of one seed stand 5 or 90 z, and other seeds have stage 1 alone: its error is then the run's own."""
+    found = []
+    for trial in ms_vae_sizes.trials("desk"):
+        chain = len(trial.stages) > 1
+        figures = {"mig": float(trial.seed), "l2": 0.1 if chain else 0.3, "first-l2": 0.3 if chain else float("nan")}
+        found.append(Finished(trial, Path("nowhere"), figures, 1.0))
+    rows = ms_vae_sizes.by_c(found)
+    seeds = {c: [one.trial.seed for one in rows if one.trial.group == f"{c} c"] for c in (2, 5, 10, 50)}
+    assert seeds == {2: [*range(5)], 5: [*range(5)], 10: [*range(15)], 50: [*range(15)]}
+    assert {one.figures["first-l2"] for one in rows} == {0.3}
 
 
 def test_weights_are_of_the_same_say_at_every_size() -> None:

@@ -11,7 +11,13 @@ from unbraid.data import load
 from unbraid.methods import VAE, BetaTCVAE, BetaVAE
 from unbraid.papers import STUDIES
 from unbraid.papers.settings import part_of_values
-from unbraid.papers.studies import beta_tcvae_correlated, beta_tcvae_strength, dip_vae_faces, dip_vae_shapes
+from unbraid.papers.studies import (
+    beta_tcvae_ablations,
+    beta_tcvae_correlated,
+    beta_tcvae_strength,
+    dip_vae_faces,
+    dip_vae_shapes,
+)
 from unbraid.papers.study import Finished, Trial
 
 
@@ -57,6 +63,18 @@ def test_weights_are_scaled_with_the_values_and_batches_are_whole(name: str, wei
         assert (config.alpha, config.beta, config.gamma) == (0.25, beta * 0.25, 0.25)
         arguments.pop("train_under", None)
         assert config.batch_size == len(load(found[group].data, **arguments))
+
+
+def test_mss_is_compared_with_mws_of_the_same_batch_and_of_as_many_nats() -> None:
+    rows, pairs = beta_tcvae_ablations.compared("desk"), beta_tcvae_ablations.against("desk")
+    mss, other = "MSS, batch 64 (S1)", "MWS, batch 64, β = 16 (S1)"
+    assert [base for name, base in pairs if name == mss] == ["MWS, batch 64 (S15)", other]
+    assert {base for name, base in pairs if name != mss} == {"MWS, batch 256"}
+    one, lower, steps = rows[mss][0], rows[other][0], {rows[name][1] for name in (mss, other)}
+    assert isinstance(one, BetaTCVAE)
+    assert isinstance(lower, BetaTCVAE)
+    assert (one.estimator, one.beta, lower.estimator, lower.beta) == ("mss", 5.0, "mws", 4.0)
+    assert (one.batch_size, lower.batch_size, steps) == (64, 64, {16_000})
 
 
 def test_every_weight_of_dip_vae_is_a_quarter_at_half_the_side() -> None:

@@ -32,7 +32,7 @@ SETTINGS: dict[Scale, BatchSetting] = {
     "smoke": BatchSetting({"size": 32, "stride": {**ONE, "x": 4, "y": 4}}, 3, 0.1, 2e-3, 1, 32, "mlp", 0.05, 3),
     # 256 images and a batch of 256: the total correlation of A is taken over the whole data set, without bias.
     "desk": BatchSetting(
-        {"size": 32, "stride": {**ONE, "x": 2, "y": 2}}, 4_000, 0.25, 4e-3, 6, 256, "broadcast", 0.05, 5, 16, True
+        {"size": 32, "stride": {**ONE, "x": 2, "y": 2}}, 4_000, 0.25, 4e-3, 10, 256, "broadcast", 0.05, 5, 16, True
     ),
     "paper": BatchSetting({"stride": ONE}, 20_000, 1.0, 1e-3, 10, 2048, "conv-bn"),
 }

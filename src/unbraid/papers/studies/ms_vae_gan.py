@@ -43,7 +43,7 @@ class Setting:
 
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting({"toys": {"objects": 4}}, 0.05, 0.1, 0.05, 3, 3, 8, 10, 2e-4, 4e-4, 1),
-    "desk": Setting({"cars3d": SMALL}, 0.25, 0.5, 0.5, 500, 1_500, 32, 10, 2e-4, 4e-4, 3, (BASELINE, PLACES)),
+    "desk": Setting({"cars3d": SMALL}, 0.25, 0.5, 0.5, 500, 4_500, 32, 10, 2e-4, 4e-4, 3, (BASELINE, PLACES)),
     "paper": Setting({"toys": {}, "cars3d": {}}, 1.0, 2.0, 1.0, 46_875, 46_875, 32, 100, 1e-4, 1e-4, 3),
 }
 PAPER_SETTING = {
