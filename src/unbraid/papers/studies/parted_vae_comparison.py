@@ -51,6 +51,7 @@ PUBLISHED: dict[str, str] = {
     "Guided-VAE": "0.67",
     "Guided-β-TCVAE": "0.73",
     "PartedVAE, no labels": "0.775 ± 0.02",
+    "PartedVAE, no labels, 14 nats": "not in the paper",
     "PartedVAE, 100 labels": "0.626 ± 0.04",
     "PartedVAE, 737 (0.1 %)": "0.718 ± 0.03",
     "PartedVAE, 1,000": "0.735 ± 0.04",
@@ -59,6 +60,8 @@ PUBLISHED: dict[str, str] = {
     "PartedVAE, 3,686, overlap free": "0.829",
 }
 MOST = "PartedVAE, 10,000 (1.35 %)"
+# About what an image of the data set holds (13.5 nats), where the paper asks for 35. Chosen on seeds 100 and 101.
+FEWER = {"PartedVAE, no labels, 14 nats": {"capacity_z": 12.0, "capacity_u": 2.0}}
 
 
 @dataclass(frozen=True)
@@ -168,6 +171,8 @@ def amount(group: str) -> str:
     Example:
         >>> amount("PartedVAE, no labels"), amount("PartedVAE, 3,686 (0.5 %)")
         ('0', '3686')
+        >>> amount("PartedVAE, no labels, 14 nats")
+        '0'
     """
     number = group.removeprefix("PartedVAE, ").split(" ")[0].rstrip(",").replace(",", "")
     return "0" if number == "no" else number
@@ -183,7 +188,8 @@ def trials(scale: Scale) -> list[Trial]:
         if group in others:
             made.append(Trial(group, "sprites", (others[group],), (s.steps,), seed, s.arguments))
             continue
-        method = dataclasses.replace(parted(s), gamma_bc=0.0) if "free" in group else parted(s)
+        method = dataclasses.replace(parted(s), **FEWER.get(group, {}))
+        method = dataclasses.replace(method, gamma_bc=0.0) if "free" in group else method
         budget = LabelBudget(amount(group), ("shape",))
         made.append(Trial(group, "sprites", (method,), (s.steps,), seed, small, budget))
     return made
@@ -264,7 +270,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "HFVAE and Guided-β-TCVAE call total correlation is mostly a KL)",
         "weights": f"{s.part:g} of the paper's, as the images have of its values; other methods' errors count as much "
         "as at full size",
-        "capacities": f"z 0 to 30, u 0 to 5 in {o.capacity_steps:,}",
+        "capacities": f"z 0 to 30, u 0 to 5 in {o.capacity_steps:,}; of «14 nats» 12 and 2",
         "learning rate": f"{s.adam.lr:g}{end}",
         "factor score": "by both rules",
         "seeds": seeds_described(s.seeds, MORE_SEEDS.get(scale)),
