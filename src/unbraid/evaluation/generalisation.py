@@ -16,6 +16,7 @@ from unbraid.runs.held_out import is_own_record
 from unbraid.runs.plan import Plan
 
 Pairs = Mapping[int, tuple[NDArray[np.float64], NDArray[np.float64]]]  # errors of held-out and training rows, by stage
+LITTLE = 0.01  # part of the variance: what is lost beside it, or more than by PCA, does not matter
 CLEARLY = 1.2  # times the error of training data, from which on held-out data are reconstructed worse
 LEAST_ROWS = 5  # of either part, below which nothing can be told
 TINY = 1e-12  # in place of an error of 0
@@ -69,13 +70,17 @@ def overfitting(errors: Pairs) -> Iterator[Sentence]:
     """Which stages reconstruct held-out data clearly worse than what they were trained on.
 
     Args:
-        errors: by stage, of held-out observations and of training data.
+        errors: by stage, of held-out observations and of training data, in parts of the variance.
     """
     worse = {number: pair for number, pair in errors.items() if is_overfitted(*pair)}
     for number, (held_out, training) in worse.items():
         where = f"stage {number} has" if max(errors) > 1 else "the model has"
         times = times_worse(held_out, training)
         said = f"{times:.1f} times" if times < 100 else "more than 100 times"
+        if float(held_out.mean()) < LITTLE:
+            lost = percent(float(held_out.mean()))
+            yield Sentence("good", f"Held-out data: {where} {said} the error of training data, {lost} of the variance.")
+            continue
         yield Sentence(
             "bad",
             f"Overfitting: {where} {said} the error on held-out data that it has on training data: train "
@@ -92,6 +97,16 @@ def overfitting(errors: Pairs) -> Iterator[Sentence]:
         )
     if not worse and not unclear:
         yield Sentence("good", "Held-out data are reconstructed as well as training data.")
+
+
+def percent(part: float) -> str:
+    """A part of the whole, with a digit more where it would be 0 %.
+
+    Example:
+        >>> percent(0.153), percent(0.0034)
+        ('15 %', '0.3 %')
+    """
+    return f"{100 * part:.{0 if part >= LITTLE else 1}f} %"
 
 
 def flattened(observations: NDArray[Any]) -> NDArray[np.float64]:

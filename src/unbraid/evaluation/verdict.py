@@ -15,12 +15,14 @@ from unbraid import metrics
 from unbraid.errors import DataMissing
 from unbraid.evaluation.evaluate import works_without_labels
 from unbraid.evaluation.generalisation import (
+    LITTLE,
     Pairs,
     explained_by_pca,
     flattened,
     is_overfitted,
     lagging,
     overfitting,
+    percent,
     row_errors,
     scores_are_of,
 )
@@ -209,7 +211,8 @@ def rounded(count: int) -> int:
 def against_pca(run: RunDirectory, reads_labels: bool, remedy: str) -> tuple[list[Sentence], Pairs]:
     """How much of the data's variance each stage's reconstructions leave, beside PCA with as many codes as are used.
 
-    Of held-out data where there are enough, with PCA of training data; then also the errors of both parts, by stage.
+    Of held-out data where there are enough, with PCA of training data; then also the errors of both parts, by stage, as
+    parts of that variance.
     """
     n, numbers, said = int(run.plan.data["n"]), reconstructing(run), list[Sentence]()
     if not numbers:
@@ -226,7 +229,8 @@ def against_pca(run: RunDirectory, reads_labels: bool, remedy: str) -> tuple[lis
     errors = {}
     if others:
         again = [comparable(run, output) for output in outputs(run, seen, show=False, labels=reads_labels)]
-        errors = {n: (row_errors(x, made[n - 1]), row_errors(known, again[n - 1])) for n in numbers}
+        of_rows = {n: (row_errors(x, made[n - 1]), row_errors(known, again[n - 1])) for n in numbers}
+        errors = {number: (one / variance, other / variance) for number, (one, other) in of_rows.items()}
     found = run.codes(labels=reads_labels, show=False)
     for number in numbers:
         codes = sum(int(in_use(found.table(stage)).sum()) for stage in range(1, number + 1))
@@ -259,13 +263,13 @@ def reconstruction(left: float, baseline: float | None, codes: int, where: str, 
         >>> reconstruction(0.2, 0.3, 10, "", "lower β").text
         'Reconstructions lose 20 % of the variance; PCA with as many codes (10) loses 30 %.'
     """
-    said = f"Reconstructions{where} lose {left:.0%} of the variance".replace("%", " %")
+    said = f"Reconstructions{where} lose {percent(left)} of the variance"
     if left >= 0.995:
         return Sentence("bad", f"Reconstructions{where} are no better than the mean of the data: {cure}.")
     if baseline is None:
         return Sentence("good" if left < 0.5 else "note", f"{said}; the mean of the data loses all of it.")
-    other = f"PCA with as many codes ({codes}) loses {baseline:.0%}".replace("%", " %")
-    if left > 1.1 * baseline:
+    other = f"PCA with as many codes ({codes}) loses {percent(baseline)}"
+    if left > 1.1 * baseline and left - baseline > LITTLE:
         return Sentence("bad", f"{said}; {other}: {cure}.")
     return Sentence("good", f"{said}; {other}.")
 
