@@ -8,7 +8,8 @@ import numpy as np
 
 from unbraid.evaluation.generalisation import is_overfitted, lagging, overfitting
 from unbraid.evaluation.held_out_course import has_lost, turned, turning_point
-from unbraid.evaluation.verdict import logged_loss, still_falling
+from unbraid.evaluation.loss_course import logged_loss
+from unbraid.evaluation.verdict import still_falling
 
 STEPS = np.arange(200.0, 10_001.0, 200.0)
 

@@ -8,7 +8,8 @@ from sklearn.decomposition import PCA
 
 import unbraid as ub
 from unbraid.data.own.arrays import from_arrays
-from unbraid.evaluation.verdict import latents_used, pca_error, rounded, steps_to_rest, write_verdict
+from unbraid.evaluation.loss_course import steps_to_rest
+from unbraid.evaluation.verdict import latents_used, pca_error, rounded, write_verdict
 from unbraid.methods import BetaVAE
 from unbraid.metrics import Table
 from unbraid.report import write_report

@@ -20,14 +20,13 @@ from unbraid.evaluation.generalisation import (
     times_worse,
 )
 from unbraid.evaluation.held_out_course import has_lost, turning_point
+from unbraid.evaluation.loss_course import NOT_SLOWING, logged_loss, spread, steps_to_rest
 from unbraid.evaluation.verdict import (
     against_chance,
     pca_error,
     reconstruction,
     remedies,
     rounded,
-    spread,
-    steps_to_rest,
 )
 
 Array = Any
@@ -121,8 +120,8 @@ def test_how_many_steps_are_missing_of_an_exact_exponential() -> None:
         assert fall > 3 * noise
         expected = int(np.ceil(np.log(least / fall) / np.log(ratio) * 100))
         assert steps_to_rest(steps, level) == expected
-    assert steps_to_rest(steps, 3 + 100 * 0.96 ** (steps / 100)) == verdict.NOT_SLOWING
-    assert steps_to_rest(steps, 3 + 100 * 0.94 ** (steps / 100)) not in (verdict.NOT_SLOWING, 0, None)
+    assert steps_to_rest(steps, 3 + 100 * 0.96 ** (steps / 100)) == NOT_SLOWING
+    assert steps_to_rest(steps, 3 + 100 * 0.94 ** (steps / 100)) not in (NOT_SLOWING, 0, None)
     assert steps_to_rest(steps, 3 + 100 * 0.01 ** (steps / 100)) == 0
     assert steps_to_rest(steps[:39], steps[:39]) is None
     sparse = np.concatenate([np.arange(1.0, 39.0), [390.0, 400.0]])  # the later quarters hold too few points
@@ -228,9 +227,9 @@ def test_errors_are_shares_of_the_variance_around_the_mean_of_training_data(monk
 def test_a_log_is_read_line_by_line(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text('{"step": 20, "vae/total": 3}\n{"step": 10, "vae/total": 5}\n{"step": 30, "vae/total": NaN}\n{"st')
-    steps, loss = verdict.logged_loss(path)
+    steps, loss = logged_loss(path)
     assert (steps.tolist(), loss.tolist()) == ([10.0, 20.0], [5.0, 3.0])
-    assert verdict.logged_loss(tmp_path / "none")[0].tolist() == []
+    assert logged_loss(tmp_path / "none")[0].tolist() == []
 
 
 def test_what_is_lost_beside_a_hundredth_of_the_variance_is_no_fault() -> None:

@@ -44,7 +44,7 @@ ROOMS = {
         f"evaluation/{name}.py"
         for name in (
             "conditioning", "identity", "identifiability", "classes", "class_priors", "downstream", "reconstruction",
-            "inception", "leakage", "lpips", "table", "generalisation", "held_out_course", "verdict",
+            "inception", "leakage", "lpips", "table", "generalisation", "held_out_course", "loss_course", "verdict",
         )
     ),
     "data": tuple(

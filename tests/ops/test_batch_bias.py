@@ -1,12 +1,14 @@
 """What a small batch does to the estimate of the total correlation."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
 
 from unbraid.methods import DIPVAEII, BetaTCVAE, BetaVAE
 from unbraid.methods.recipes import Traits, start
-from unbraid.ops.batch_bias import acting_beta, tc_slope
+from unbraid.ops.batch_bias import acting_beta, slope_at, tc_slope
 from unbraid.ops.covariance import aggregate_third_moments, third_moment_noise
 from unbraid.ops.total_correlation import aggregate_posterior
 from unbraid.runs.plan import Plan, cautions
@@ -81,3 +83,40 @@ def test_third_moments_of_perfect_codes_cost_their_noise() -> None:
     assert "pay about 4,125 nats at --third-moments 200" in sentence
     assert DIPVAEII(third_moments=200.0, batch_size=400).cautions() == []
     assert DIPVAEII(batch_size=64).cautions() == []
+
+
+def grid(side: int, apart: float, spread: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """Posteriors whose means lie on a grid and whose deviations are alike: q(z) is a product."""
+    place = apart * (torch.arange(float(side)) - (side - 1) / 2)
+    mean = torch.cartesian_prod(place, place)
+    return mean, torch.full_like(mean, 2 * math.log(spread))
+
+
+def test_at_a_grid_of_codes_the_whole_data_set_takes_no_kl_for_correlation() -> None:
+    mean, log_var = grid(8, 0.4, 0.2)
+    assert slope_at(mean, log_var, 64, batches=5) == pytest.approx(0.0, abs=1e-4)
+    assert slope_at(mean, log_var, 64, estimator="mss", batches=5) == pytest.approx(0.0, abs=1e-4)
+    few, stratified = (slope_at(mean, log_var, 16, estimator=name) for name in ("mws", "mss"))  # type: ignore[arg-type]
+    assert few > stratified + 0.05 > 0.1, "the own posterior weighs 1/16 in place of 1/64"
+    assert slope_at(mean, log_var, 8) > few
+
+
+def test_the_slope_at_given_codes_is_that_of_the_expected_estimate() -> None:
+    """Of four posteriors on a diagonal, with the means over many draws of the estimate at two deviations."""
+    mean = torch.tensor([[-0.9, -0.6], [-0.3, -0.2], [0.4, 0.1], [1.0, 0.8]], dtype=torch.float64)
+    noise = np.random.default_rng(0).normal(size=(4, 40_000, 2))
+    centre = mean.numpy()
+
+    def estimate(spread: float) -> float:
+        z = centre[:, None] + spread * noise
+        each = np.exp(-0.5 * ((z[:, :, None] - centre) / spread) ** 2) / spread / math.sqrt(2 * math.pi)
+        return float((np.log(each.prod(3).mean(2)) - np.log(each.mean(2)).sum(2)).mean())
+
+    def divergence(spread: float) -> float:
+        return float(0.5 * (centre**2 + spread**2 - 1 - 2 * math.log(spread)).sum(1).mean())
+
+    low, high = 0.39, 0.41
+    expected = (estimate(low) - estimate(high)) / (divergence(low) - divergence(high))
+    found = slope_at(mean, torch.full_like(mean, 2 * math.log(0.4)), 4, batches=4_000)
+    assert found == pytest.approx(expected, abs=0.02)
+    assert abs(expected) > 0.1

@@ -8,6 +8,7 @@ that stands out, in all latents at once: the codes look dependent, and the more 
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from unbraid.ops.total_correlation import Estimator, mixture_weights, stratified_weights, weighted_mixture
 
@@ -58,14 +59,57 @@ def tc_slope(
         start, noise = (torch.randn((size, latents), generator=draw) for size in (batch, each))
         mean = (1 - deviation.square()).sqrt() * start
         z = mean[:each] + deviation * noise
-        if estimator == "mss":  # its odd components are drawn by the seed, too
-            odd = torch.randint(1, max(2, batch), (batch,), generator=draw)
-            weights = stratified_weights(batch, dataset_size, odd)
-        else:
-            weights = mixture_weights(batch, dataset_size, estimator, z.device)
+        weights = drawn_weights(batch, dataset_size, estimator, draw)
         joint, product = weighted_mixture(z, mean, 2 * deviation.log().expand_as(mean), weights[:each])
         slopes.append(torch.autograd.grad((joint - product).mean(), nats, retain_graph=True)[0])
     return float(torch.stack(slopes).mean())
+
+
+def slope_at(
+    mean: Tensor, log_var: Tensor, batch: int, *, estimator: Estimator = "mws", batches: int = 200, seed: int = 0
+) -> float:
+    """The same slope at the posteriors of a data set, which need not add up to a normal distribution.
+
+    Few images cannot: with n of them the codes tell the index at most, log n nats, however large their KL. All
+    deviations shrink by one factor, at draws that are kept the same; means stay.
+
+    Args:
+        mean: of every observation's posterior, [n, latent].
+        log_var: its log variance, [n, latent].
+        batch: observations in a training batch, n at most.
+        estimator: of q(z), `mws` or `mss`.
+        batches: to average over.
+        seed: of the draws.
+
+    Returns:
+        Nats of estimated total correlation for a nat of KL.
+
+    Example:
+        >>> mean = torch.cartesian_prod(torch.arange(8.0), torch.arange(8.0))  # as independent as can be
+        >>> slopes = [slope_at(mean, torch.zeros(64, 2) - 2, batch) for batch in (16, 64)]
+        >>> slopes[0] > 0.1 > abs(slopes[1])
+        True
+    """
+    draw = torch.Generator().manual_seed(seed)
+    shrink = torch.zeros((), requires_grad=True)
+    correlation, information = 0.0, 0.0
+    for _ in range(batches):
+        rows = torch.randperm(len(mean), generator=draw)[:batch]
+        deviation = (log_var[rows] / 2 - shrink).exp()
+        z = mean[rows] + deviation * torch.randn(deviation.shape, generator=draw)
+        weights = drawn_weights(batch, len(mean), estimator, draw)
+        joint, product = weighted_mixture(z, mean[rows], 2 * deviation.log(), weights)
+        correlation += float(torch.autograd.grad((joint - product).mean(), shrink)[0])
+        information += float((1 - deviation.detach().square()).sum(1).mean())  # the KL's own derivative
+    return correlation / information
+
+
+def drawn_weights(batch: int, dataset_size: int, estimator: Estimator, draw: torch.Generator) -> Tensor:
+    """log weights of a batch's posteriors in q(z); the odd components of `mss` are drawn by the generator, too."""
+    if estimator == "mss":
+        odd = torch.randint(1, max(2, batch), (batch,), generator=draw)
+        return stratified_weights(batch, dataset_size, odd)
+    return mixture_weights(batch, dataset_size, estimator, torch.device("cpu"))
 
 
 def acting_beta(beta: float, alpha: float, slope: float) -> float:
