@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
-from unbraid.methods import DIPVAEII, BetaTCVAE, BetaVAE
+from unbraid.methods import DIPVAEI, DIPVAEII, HFVAE, BetaTCVAE, BetaVAE
 from unbraid.methods.recipes import Traits, start
 from unbraid.ops.batch_bias import acting_beta, slope_at, tc_slope
-from unbraid.ops.covariance import aggregate_third_moments, third_moment_noise
+from unbraid.ops.covariance import aggregate_third_moments, covariance, covariance_noise, third_moment_noise
 from unbraid.ops.total_correlation import aggregate_posterior
 from unbraid.runs.plan import Plan, cautions
 
 
-@pytest.mark.parametrize(("batch", "expected"), [(64, 0.75), (256, 0.56), (1024, 0.33)])
+@pytest.mark.parametrize(("batch", "expected"), [(64, 0.75), (256, 0.56), (1024, 0.33), (2048, 0.24)])
 def test_the_slope_falls_as_the_batch_grows(batch: int, expected: float) -> None:
-    """By 20,000 samples of batches: 0.754, 0.558 and 0.329, each within 0.004."""
+    """By 20,000 samples of batches: 0.754, 0.558 and 0.329, each within 0.004; at 2048 another program had 0.24."""
     assert tc_slope(batch, latents=5, kl=6.0) == pytest.approx(expected, abs=0.03)
 
 
@@ -71,6 +71,19 @@ def test_who_asks_for_a_small_batch_is_told_and_nobody_else(squares) -> None:
     assert said(BetaTCVAE(batch_size=64, beta=1.0)) == []
     assert said(BetaVAE(batch_size=64)) == []
     assert said(start(BetaTCVAE, "fast", Traits((1, 64, 64)))) == []
+    (sentence,) = said(HFVAE(batch_size=64))
+    assert "β = 4 acts like a β-VAE of 3.2" in sentence
+    assert said(HFVAE(batch_size=64, beta=1.0)) == []
+
+
+def test_stratified_weights_of_few_of_many_pay_for_what_codes_tell() -> None:
+    (paid,) = BetaTCVAE(batch_size=64, estimator="mss").cautions(1_000_000)
+    assert "batches of 64 by mss" in paid
+    assert "falls by 0.9" in paid
+    (charged,) = BetaTCVAE(batch_size=64, estimator="mss").cautions(100)
+    assert "rises by 0.72 for each nat of KL, so that β = 6 acts like a β-VAE of 4.6" in charged
+    assert BetaTCVAE(batch_size=64, estimator="mss").cautions(10_000) == [], "nearly even"
+    assert BetaTCVAE(batch_size=64, estimator="mss", turns=4).cautions(1_000_000) == []
 
 
 def test_third_moments_of_perfect_codes_cost_their_noise() -> None:
@@ -79,10 +92,28 @@ def test_third_moments_of_perfect_codes_cost_their_noise() -> None:
     collapsed = torch.full((64, 4), -30.0)  # all variance is that of the means
     seen = torch.stack([aggregate_third_moments(batch, collapsed).square().sum() for batch in samples]).mean()
     assert float(seen) == pytest.approx(third_moment_noise(4, 64), rel=0.1)
-    (sentence,) = DIPVAEII(third_moments=200.0, batch_size=64).cautions()
+    (sentence,) = DIPVAEII(third_moments=200.0, batch_size=64).cautions(9_000)
     assert "pay about 4,125 nats at --third-moments 200" in sentence
-    assert DIPVAEII(third_moments=200.0, batch_size=400).cautions() == []
-    assert DIPVAEII(batch_size=64).cautions() == []
+    assert DIPVAEII(third_moments=200.0, batch_size=400).cautions(9_000) == []
+    assert DIPVAEII(batch_size=64).cautions(9_000) == []
+
+
+@pytest.mark.parametrize("batch", [16, 100])
+def test_covariances_of_perfect_codes_cost_their_noise(batch: int) -> None:
+    draw = torch.Generator().manual_seed(0)
+    seen = torch.stack([covariance(samples) for samples in torch.randn((4000, batch, 5), generator=draw)])
+    squares = (seen - torch.eye(5)).square().mean(0)
+    off, diagonal = covariance_noise(5, batch)
+    assert float(squares.sum() - squares.trace()) == pytest.approx(off, rel=0.1)
+    assert float(squares.trace()) == pytest.approx(diagonal, rel=0.1)
+
+
+@pytest.mark.parametrize("method", [DIPVAEI, DIPVAEII])
+def test_large_weights_of_small_batches_are_spoken_of(method: type[DIPVAEI]) -> None:
+    (sentence,) = method(off_diagonal=500.0, diagonal=100.0, batch_size=64).cautions(9_000)
+    assert "pay about 734 nats at --off-diagonal 500 and --diagonal 100" in sentence  # 500 · 90/64 + 100 · 20/64
+    assert method(off_diagonal=500.0, diagonal=500.0, batch_size=400).cautions(9_000) == []
+    assert method(batch_size=64).cautions(9_000) == []
 
 
 def grid(side: int, apart: float, spread: float) -> tuple[torch.Tensor, torch.Tensor]:

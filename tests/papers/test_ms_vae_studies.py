@@ -77,7 +77,7 @@ def test_a_pendulum_starts_where_and_as_fast_as_asked() -> None:
 
 
 @pytest.mark.parametrize("scale", ["desk", "paper"])
-def test_a_sample_of_y_is_seen_once(scale: Scale) -> None:
+def test_there_is_a_sample_of_y_for_every_pass(scale: Scale) -> None:
     for trial in ms_vae_flow.trials(scale):
         flow = trial.stages[1]
         assert isinstance(flow, MSFlow)

@@ -11,7 +11,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Terms, Update
+from unbraid.core import Adam, Batch, DataSpec, Method, MethodConfig, Stream, Terms, Update
+from unbraid.data.factor_data import Factor
 from unbraid.data.pairs import Pairs
 from unbraid.training.batches import BatchSource, TrainingData, as_network_input, as_stored
 from unbraid.training.contract import local_fabric, small_images
@@ -152,6 +153,29 @@ def test_the_y_of_a_batch_is_one_of_the_draws_for_each_of_its_rows(batch_size: i
         assert torch.equal(batch.codes, torch.cat([batch.y, -batch.y], dim=1))
         seen.add(int(taken[0]))
     assert seen == {0, 48, 96}
+
+
+@pytest.mark.parametrize(("batch_size", "labelled"), [(6, 48), (8, 48), (48, 48), (100, 48), (8, 20), (8, 3)])
+def test_an_observation_meets_the_next_y_in_every_pass(batch_size: int, labelled: int) -> None:
+    """Batches that fit into their rows a whole number of times: of two halves those without labels."""
+    data, draws = small_images(), 3
+    y = np.repeat(np.arange(draws, dtype=np.float32), len(data))[:, None]  # says which draw it is
+    labels = np.zeros((len(data), 1))
+    labels[labelled:] = np.nan
+    batches = BatchSource(
+        TrainingData(data, labels, y, factors=(Factor("a", size=2),)), seed=1, device=torch.device("cpu")
+    )
+    stream: Stream = "train" if labelled == 48 else "half-labelled"
+    met: dict[int, list[float]] = {row: [] for row in range(0 if labelled == 48 else labelled, 48)}
+    for draw in range(50):
+        batch = batches.batch("vae", stream, batch_size, draw)
+        assert batch.y is not None
+        for row, seen in zip(batch.index.tolist(), batch.y[:, 0].tolist(), strict=True):
+            if row in met:
+                met[row].append(seen)
+    assert min(map(len, met.values())) > draws
+    for seen in met.values():
+        assert seen == [float(number % draws) for number in range(len(seen))]
 
 
 def test_bytes_become_numbers_from_0_to_1_and_come_back_as_the_nearest() -> None:

@@ -137,8 +137,12 @@ class MethodConfig(ABC):
     def check(self, data: DataSpec) -> None:  # noqa: B027  (most have nothing to refuse)
         """Refuse data that it could not learn from. Called before training, never when a finished run is opened."""
 
-    def cautions(self) -> list[str]:
-        """Sentences, said before training, on settings under which a method does something else than its name says."""
+    def cautions(self, observations: int) -> list[str]:
+        """Sentences, said before training, on settings under which a method does something else than its name says.
+
+        Args:
+            observations: how many the data set has.
+        """
         return []
 
     @abstractmethod
@@ -164,4 +168,4 @@ class LaterStage(MethodConfig, ABC):
     condition: Condition = option(
         "sample", "y from a draw of the earlier codes (sample), their means (mean), or drawn itself too (observation)"
     )
-    draws: int = option(1, "how many y are made for each observation", least=1)
+    draws: int = option(1, "how many y are made for each observation; each pass over the data has the next", least=1)

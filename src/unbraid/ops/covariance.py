@@ -72,6 +72,25 @@ def aggregate_third_moments(mean: Tensor, log_var: Tensor) -> Tensor:
     return plain + spread + spread.permute(0, 2, 1) + spread.permute(2, 1, 0)
 
 
+def covariance_noise(latents: int, batch: int) -> tuple[float, float]:
+    """What the squared distances of a batch's covariance from the identity sum to for independent normal codes.
+
+    A covariance of a sample is off by a variance of 1/n, a variance by 2/n.
+
+    Args:
+        latents: number of codes, D.
+        batch: observations, n.
+
+    Returns:
+        Off the diagonal D·(D − 1)/n, and on it 2·D/n: what is expected, in first order.
+
+    Example:
+        >>> covariance_noise(10, 400)
+        (0.225, 0.05)
+    """
+    return latents * (latents - 1) / batch, 2 * latents / batch
+
+
 def third_moment_noise(latents: int, batch: int) -> float:
     """What the squared third central moments of independent standard normal codes sum to in a batch, expected.
 

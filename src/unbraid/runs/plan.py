@@ -157,9 +157,8 @@ def cautions(plan: Plan) -> list[str]:
 
     They are on what batches make of estimates: a batch of the whole data set leaves nothing to estimate.
     """
-    return [
-        sentence for config, _ in plan.stages if config.batch_size < plan.data["n"] for sentence in config.cautions()
-    ]
+    rows = plan.data["n"]
+    return [sentence for config, _ in plan.stages if config.batch_size < rows for sentence in config.cautions(rows)]
 
 
 def unfinished_schedules(plan: Plan) -> list[str]:

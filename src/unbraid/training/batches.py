@@ -159,8 +159,8 @@ class BatchSource:
         index = index[self.rank :: self.world]
         y = codes = None
         if self.y is not None:
-            draws = len(self.y) // self.size
-            place = index + (mix(self.seed, "y", draw) % draws if draws > 1 else 0) * self.size
+            draws = len(self.y) // self.size  # of y for each row; each pass over the rows has the next
+            place = index + self._pass(stream, batch_size, draw) % draws * self.size
             y = as_network_input(_pick(self.y, place), self.device)
             codes = None if self.codes is None else _pick(self.codes, place).to(self.device)
         labels = self.labels.index_select(0, index.to(self.device))
@@ -229,6 +229,15 @@ class BatchSource:
             order = rows[torch.randperm(len(rows), generator=generator)]
             self._orders[update, stream] = (epoch, order)
         return order[position * size : (position + 1) * size]
+
+    def _pass(self, stream: Stream, batch_size: int, draw: int) -> int:
+        """How often a stream has gone through its rows before a batch; those without labels where it has both."""
+        part: str = stream
+        if stream == "half-labelled":
+            part = "unlabelled" if len(self.rows["unlabelled"]) else "partly-labelled"
+            batch_size -= min(batch_size // 2, len(self.rows["partly-labelled"])) if part == "unlabelled" else 0
+        rows = len(self.rows[part])
+        return draw // (rows // min(batch_size, rows))
 
     def _no_labels(self) -> str:
         if not len(self.rows["partly-labelled"]):

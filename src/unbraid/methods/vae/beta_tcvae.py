@@ -42,7 +42,7 @@ class BetaTCVAE(GaussianConfig):
     beta: float = option(6.0, "weight of the total correlation", least=0)
     alpha: float = option(1.0, "weight of the index-code mutual information", least=0)
     gamma: float = option(1.0, "weight of the dimension-wise KL", least=0)
-    estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
+    estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased before the log)")
     turns: int = later_option(0, "how often, evenly over training, codes are rotated towards independence", least=0)
 
     def check(self, data: DataSpec) -> None:
@@ -53,10 +53,9 @@ class BetaTCVAE(GaussianConfig):
                 f"codes cannot be turned with network {self.network!r}, which keeps them apart: --turns 0."
             )
 
-    def cautions(self) -> list[str]:
+    def cautions(self, observations: int) -> list[str]:
         """On small batches; not where the codes are turned, as the fast recipe does, for which they are meant."""
-        known = bool(self.turns) or self.estimator == "mss"
-        return [] if known else small_batch_cautions(self.name, self.batch_size, self.beta, self.alpha)
+        return [] if self.turns else small_batch_cautions(self, observations, self.alpha)
 
     def build(self, data: DataSpec) -> BetaTCVAEModel:
         """The untrained model."""

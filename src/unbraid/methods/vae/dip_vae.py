@@ -11,6 +11,7 @@ from unbraid.ops.covariance import (
     aggregate_covariance,
     aggregate_third_moments,
     covariance,
+    covariance_noise,
     off_diagonal_penalty,
     third_moment_noise,
     unit_diagonal_penalty,
@@ -18,6 +19,7 @@ from unbraid.ops.covariance import (
 from unbraid.util.schema import later_option, option
 
 COSTLY = 1000.0  # nats that perfect codes pay for the noise of their third moments; at the paper's setting 660
+COSTLY_COVARIANCES = 200.0  # the same for covariances; at the paper's largest setting, λ_od = λ_d = 500, 138
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +47,10 @@ class DIPVAEI(GaussianConfig):
     )
     beta: float = later_option(1.0, "weight of the KL (1 in the paper)", least=0)
 
+    def cautions(self, observations: int) -> list[str]:
+        """On covariances of batches so small that they are noise."""
+        return covariance_cautions(self)
+
     def build(self, data: DataSpec) -> DIPVAEIModel:
         """The untrained model."""
         return DIPVAEIModel(self, data)
@@ -71,11 +77,11 @@ class DIPVAEII(GaussianConfig):
     third_moments: float = option(0.0, "weight λ_3 of the squared third central moments (200 on dSprites)", least=0)
     beta: float = later_option(1.0, "weight of the KL (1 in the paper)", least=0)
 
-    def cautions(self) -> list[str]:
-        """On third moments of batches so small that they are noise."""
+    def cautions(self, observations: int) -> list[str]:
+        """On moments of batches so small that they are noise."""
         cost = self.third_moments * third_moment_noise(self.latents, self.batch_size)
         if cost <= COSTLY:
-            return []
+            return covariance_cautions(self)
         return [
             f"{self.name}: third moments of batches of {self.batch_size} are largely noise, for which even perfect "
             f"codes pay about {cost:,.0f} nats at --third-moments {self.third_moments:g}; the paper has batches of 400."
@@ -84,6 +90,19 @@ class DIPVAEII(GaussianConfig):
     def build(self, data: DataSpec) -> DIPVAEIIModel:
         """The untrained model."""
         return DIPVAEIIModel(self, data)
+
+
+def covariance_cautions(config: DIPVAEI | DIPVAEII) -> list[str]:
+    """A sentence where perfect codes pay much for what is noise in the covariances of a batch."""
+    off, diagonal = covariance_noise(config.latents, config.batch_size)
+    cost = config.off_diagonal * off + config.diagonal * diagonal
+    if cost <= COSTLY_COVARIANCES:
+        return []
+    return [
+        f"{config.name}: covariances of batches of {config.batch_size} are so noisy that even perfect codes pay about "
+        f"{cost:,.0f} nats at --off-diagonal {config.off_diagonal:g} and --diagonal {config.diagonal:g}; the paper has "
+        "batches of 400."
+    ]
 
 
 class DIPVAEIModel(GaussianVAE):

@@ -43,13 +43,12 @@ class FlowBetaTCVAE(GaussianConfig):
     beta: float = option(6.0, "weight of the total correlation", least=0)
     alpha: float = option(1.0, "weight of the index-code mutual information", least=0)
     gamma: float = option(1.0, "weight of the dimension-wise KL", least=0)
-    estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
+    estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased before the log)")
     depth: int = option(32, "flows in a row for each latent", least=1)
 
-    def cautions(self) -> list[str]:
+    def cautions(self, observations: int) -> list[str]:
         """On batches too small for the total correlation."""
-        known = self.estimator == "mss"
-        return [] if known else small_batch_cautions(self.name, self.batch_size, self.beta, self.alpha)
+        return small_batch_cautions(self, observations, self.alpha)
 
     def build(self, data: DataSpec) -> FlowBetaTCVAEModel:
         """The untrained model."""

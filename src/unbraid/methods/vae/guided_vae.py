@@ -62,11 +62,11 @@ class GuidedBetaTCVAE(GuidedVAE):
     paper: ClassVar[str] = "Ding et al. 2020"
     when: ClassVar[str] = "As Guided-VAE, where the codes should also be independent."
     beta: float = option(6.0, "weight of the total correlation", least=0)
-    estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
+    estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased before the log)")
 
-    def cautions(self) -> list[str]:
+    def cautions(self, observations: int) -> list[str]:
         """On batches too small for the total correlation."""
-        return [] if self.estimator == "mss" else small_batch_cautions(self.name, self.batch_size, self.beta)
+        return small_batch_cautions(self, observations)
 
     def build(self, data: DataSpec) -> GuidedVAEModel:
         """The untrained model."""

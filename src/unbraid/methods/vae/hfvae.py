@@ -13,6 +13,7 @@ from torch import Tensor
 from unbraid.core import Adam, Batch, DataSpec, Method, Posterior, Terms, Update
 from unbraid.errors import InputError
 from unbraid.methods.options import NetworkOptions, ObservedNetworks, check_likelihood, network_options
+from unbraid.methods.vae.small_batches import small_batch_cautions
 from unbraid.nets.stacks import Encoder, decoder
 from unbraid.ops import gaussian, likelihood
 from unbraid.ops.categorical import Categorical, relaxed_log_prob, relaxed_log_sample
@@ -45,9 +46,13 @@ class HFVAE(ObservedNetworks):
     alpha: float = option(1.0, "weight of the information between observations and codes", least=0)
     beta: float = option(4.0, "weight of the total correlation between groups", least=0)
     gamma: float = option(1.0, "weight of the total correlation within groups", least=0)
-    estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased)")
+    estimator: Estimator = option("mws", "of q(z) in the loss: mws (the paper's) or mss (unbiased before the log)")
     temperature: float = option(0.67, "of the relaxed discrete codes", above=0)
     adam: Adam = with_default(NetworkOptions, "adam", Adam(lr=1e-3))
+
+    def cautions(self, observations: int) -> list[str]:
+        """On batches too small for the total correlation between groups."""
+        return small_batch_cautions(self, observations, self.alpha)
 
     def build(self, data: DataSpec) -> HFVAEModel:
         """The untrained model."""
