@@ -1,5 +1,6 @@
 """Studies of the β-TCVAE and DIP-VAE papers: what their own functions make of figures that are known."""
 
+import math
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -52,7 +53,7 @@ def test_medians_and_pairs_of_two_methods() -> None:
 
 @pytest.mark.parametrize(
     ("name", "weights"),
-    [("beta-tcvae/strength", {"β-TCVAE, β = 4": 4.0}), ("beta-tcvae/correlated", {"A, β-TCVAE": 20.0})],
+    [("beta-tcvae/strength", {"β-TCVAE, β = 4": 4.0}), ("beta-tcvae/ablations", {"MWS, batch 256": 20.0})],
 )
 def test_weights_are_scaled_with_the_values_and_batches_are_whole(name: str, weights: dict[str, float]) -> None:
     """A batch of all images has the exact total correlation, which small batches take for a KL."""
@@ -61,8 +62,18 @@ def test_weights_are_scaled_with_the_values_and_batches_are_whole(name: str, wei
         config, arguments = found[group].stages[0], dict(found[group].arguments)
         assert isinstance(config, BetaTCVAE)
         assert (config.alpha, config.beta, config.gamma) == (0.25, beta * 0.25, 0.25)
-        arguments.pop("train_under", None)
-        assert config.batch_size == len(load(found[group].data, **arguments))
+        data = load(found[group].data, **arguments)
+        assert data.train_rows is None
+        assert config.batch_size == len(data)
+
+
+def test_a_batch_of_rows_drawn_under_a_distribution_is_a_part_of_them_and_the_page_says_what_that_costs() -> None:
+    setting = beta_tcvae_correlated.SETTINGS["desk"]
+    (kl, slope), (less, more) = (beta_tcvae_correlated.slope_at_grid(setting, "A", spread) for spread in (0.04, 0.1))
+    assert kl == pytest.approx(2 * -math.log(0.04), abs=1e-6)
+    assert less == pytest.approx(2 * -math.log(0.1), abs=1e-6)
+    assert 0.0 < slope < more < 0.3
+    assert f"{slope:.2f} at {kl:.1f} nats" in beta_tcvae_correlated.batch_described(setting)
 
 
 def test_mss_is_compared_with_mws_of_the_same_batch_and_of_as_many_nats() -> None:
