@@ -18,7 +18,7 @@ from unbraid.papers import plots, tables
 from unbraid.papers.measures import chains, exchanged
 from unbraid.papers.measures import runs as measures
 from unbraid.papers.measures.moved_alone import moved_alone
-from unbraid.papers.settings import ChainSetting, by_seed, seeds_described
+from unbraid.papers.settings import ChainSetting, by_seed, part_of_values, seeds_described
 from unbraid.papers.study import Finished, Scale, Study, Trial
 
 CODES = 5  # of c, and as many of z (appendix L)
@@ -41,9 +41,10 @@ class Setting(ChainSetting):
 
 
 SMALL = {"size": 32}
+PART = part_of_values(SMALL["size"])
 SETTINGS: dict[Scale, Setting] = {
-    "smoke": Setting("sprites", SMALL | {"stride": 16}, 4.0, (4, 4), 1, 0.1, 0.05, 16, 1e-3, 1e-3, 0.02, 0.25),
-    "desk": Setting("cars3d", SMALL, 4.0, (1_200, 3_000), 3, 0.5, 0.25, 16, 1e-3, 1e-3, 0.02, 0.25),
+    "smoke": Setting("sprites", SMALL | {"stride": 16}, 4.0, (4, 4), 1, 0.1, 0.05, 16, 1e-3, 1e-3, 0.02, PART),
+    "desk": Setting("cars3d", SMALL, 4.0, (1_200, 3_000), 3, 0.5, 0.25, 16, 1e-3, 1e-3, 0.02, PART),
     "paper": Setting("cars3d", {}, 4.0, (300_000, 300_000), 1, 1.0, 1.0, 32, 1e-4, 1e-4, 1.0, 1.0),
 }
 # For what little c tells in M1, and how entangled it is.

@@ -17,6 +17,7 @@ from unbraid.core import Adam
 from unbraid.methods import MSVAE, BetaTCVAE
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import chains, exchanged, followed
+from unbraid.papers.settings import mostly_kl, part_of_values
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.runs.chain import draws_of, means
 from unbraid.runs.codes import choose_rows
@@ -42,22 +43,23 @@ class Setting:
     seeds: int
 
 
+PART = part_of_values(32)
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting(
         "sprites",
         {"size": 32, "stride": 16},
-        0.25,
+        PART,
         BetaTCVAE(width=0.1, batch_size=16),
-        MSVAE.fast(latents=5, width=0.1, z_prior="normal", beta=0.25),
+        MSVAE.fast(latents=5, width=0.1, z_prior="normal", beta=PART),
         (4, 4),
         1,
     ),
     "desk": Setting(
         "celeba",
         {"size": 32},
-        0.25,
+        PART,
         BetaTCVAE(width=0.5, adam=Adam(lr=1e-3, end=0.05)),
-        MSVAE.fast(latents=50, width=0.5, z_prior="normal", beta=0.25),
+        MSVAE.fast(latents=50, width=0.5, z_prior="normal", beta=PART),
         (1_200, 1_500),
         3,
     ),
@@ -67,6 +69,8 @@ PAPER_SETTING = {
     "data": "CelebA, 64×64",
     "stage 1": f"β-TCVAE, β = {BETA:g}, {CODES} c",
     "stage 2": "MS-VAE, number of z not given; authors' notebook: 100",
+    "batch of stage 1": "64",
+    "weights": "1, and β of the total correlation",
     "draws of y": str(DRAWS),
     "figures": "none: pictures (13, 14, 32, 33)",
     "seeds": "1",
@@ -185,6 +189,8 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "data": f"{s.data}, {side}×{side}, {len(Run.open(finished[0].folder).data):,} images",
         "stage 1": f"β = {BETA:g}, {CODES} c, all weights times {s.weight:g}; {chains.described(first, s.steps[0])}",
         "stage 2": f"network {s.second.network}, {s.second.latents} z, {chains.described(second, s.steps[1])}",
+        "batch of stage 1": mostly_kl(s.first.batch_size),
+        "weights": f"{s.weight:g} of the paper's, as the images have of its pixels, the KL of stage 2 too",
         "draws of y": f"{DRAWS}, and 1",
         "figures": "below",
         "seeds": str(s.seeds),

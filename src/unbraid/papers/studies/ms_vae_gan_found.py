@@ -22,6 +22,7 @@ from unbraid.methods.gan.infogan import InfoGANModel
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import chains, identity, turning
 from unbraid.papers.measures import runs as figures
+from unbraid.papers.settings import part_of_values
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.runs.chain import draws_of, priors
 from unbraid.runs.codes import choose_rows
@@ -52,7 +53,7 @@ class Setting:
 
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting("toys", {"objects": 4}, 1.0, 0.05, 0.05, (3, 3), 1, 0, 2e-4, (4e-4, 4e-4)),
-    "desk": Setting("cars3d", {"size": 32}, 0.25, 0.25, 0.5, (1_500, 3_000), 5, 200, 5e-4, (1e-3, 5e-4)),
+    "desk": Setting("cars3d", {"size": 32}, part_of_values(32), 0.25, 0.5, (1_500, 3_000), 5, 200, 5e-4, (1e-3, 5e-4)),
     "paper": Setting("cars3d", {}, 1.0, 1.0, 1.0, (300_000, 46_875), 3, 10_000, 1e-4, (1e-4, 1e-4)),
 }
 PAPER_SETTING = {

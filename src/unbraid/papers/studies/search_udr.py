@@ -15,6 +15,7 @@ from unbraid.methods import BetaTCVAE, recipes
 from unbraid.metrics import Table, suite
 from unbraid.papers import tables
 from unbraid.papers.measures.rank_agreement import between_groups, over_all, within_groups
+from unbraid.papers.settings import mostly_kl
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.runs.codes import factor_columns
 from unbraid.search.agreement import Agreement, agreement
@@ -145,7 +146,8 @@ def here(scale: Scale) -> dict[str, str]:
         "data": f"sprites (dSprites drawn anew), {size}×{size}, stride {setting.arguments.get('stride', 1)}",
         "models": f"{len(setting.betas) * setting.seeds}: β-TCVAE, {len(setting.betas)} β × {setting.seeds} seeds",
         "β": ", ".join(f"{beta:g}" for beta in setting.betas) + " (for 1,024 values at 32×32; 4 times that at 64×64)",
-        "steps": f"{setting.steps:,}, batches of {base(setting).batch_size}, width {setting.width:g}",
+        "steps": f"{setting.steps:,}, width {setting.width:g}",
+        "batch": mostly_kl(base(setting).batch_size),
     }
 
 
@@ -154,7 +156,8 @@ PAPER = {
     "data": "dSprites and others, 64×64",
     "models": "5,400 of six methods",
     "β": "six values of each method's weight",
-    "steps": "300,000, batches of 64",
+    "steps": "300,000",
+    "batch": "64",
 }
 
 
