@@ -85,6 +85,41 @@ def test_a_code_turned_by_45_degrees_loses_its_axes() -> None:
     assert m.explicitness(turned / np.sqrt(2), factors).value == pytest.approx(straight, abs=1e-6)
 
 
+@pytest.mark.parametrize("degrees", [22.5, 30.0])
+def test_mig_sees_a_turn_that_scores_by_vote_do_not(degrees: float) -> None:
+    """Chen et al. 2018, figs. S12 to S14: two codes that mix two factors, each a little more of one of them."""
+    factors = grid(5, 5, repeats=60)
+    c, s = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
+    turned = factors @ np.array([[c, s], [-s, c]])
+    assert m.mig(turned, factors).value < 0.05
+    assert m.beta_score(turned, factors, **SMALL).value > 0.98
+    assert m.factor_score(turned, factors, **SMALL).value > 0.98
+
+
+def test_mig_sees_mirrored_copies_that_scores_by_vote_do_not() -> None:
+    factors = grid(2, 2, 2, 2, repeats=40)
+    mirrored = np.column_stack([2.0 * factors, 3.0 - 2.0 * factors])
+    assert m.mig(mirrored, factors).value == pytest.approx(0.0, abs=1e-12)
+    assert m.beta_score(mirrored, factors, **SMALL).value > 0.98
+    assert m.factor_score(mirrored, factors, **SMALL).value == 1.0
+
+
+@pytest.mark.parametrize("shape", ["normal", "uniform", "two peaks", "four values"])
+def test_mig_takes_latents_of_any_distribution(shape: str) -> None:
+    """A code tells all of its factor whatever its noise is drawn from, where it does not reach the next value."""
+    draws = np.random.default_rng(0)
+    factors = draws.integers(4, size=(8000, 2)).astype(float)
+    noise = {
+        "normal": draws.normal(0, 0.1, factors.shape),
+        "uniform": draws.uniform(-0.2, 0.2, factors.shape),
+        "two peaks": draws.choice([-0.2, 0.2], factors.shape) + draws.normal(0, 0.02, factors.shape),
+        "four values": np.zeros(factors.shape),
+    }[shape]
+    assert m.mig(factors + noise, factors).value > 0.95
+    assert m.mig(factors[:, ::-1] - noise, factors).value > 0.95
+    assert m.mig(np.exp(factors + noise), factors).value > 0.6, "bins of one width are few for small values"
+
+
 def test_pure_noise_scores_chance() -> None:
     draws = np.random.default_rng(3)
     factors = draws.integers(4, size=(6000, 4)).astype(float)
