@@ -75,6 +75,7 @@ PAPER_SETTING = {
     "reconstruction": "mean absolute error",
     "p(c)": "as often as in the labels",
     "learning rate": "0.0005, lowered on plateaus",
+    "seeds": "not said",
 }
 
 
@@ -216,6 +217,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "reconstruction": "Laplace of width 1, which is the absolute error",
         "p(c)": "as often as in the labels",
         "learning rate": f"{o.adam.lr:g}, falling to {o.adam.rate(1):g}",
+        "seeds": str(s.seeds),
     }
     return tables.document(
         f"PartedVAE on faces ({scale} scale)",
