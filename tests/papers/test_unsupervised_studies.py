@@ -67,6 +67,16 @@ def test_weights_are_scaled_with_the_values_and_batches_are_whole(name: str, wei
         assert config.batch_size == len(data)
 
 
+def test_fig_3_shows_medians_with_intervals_by_ranks() -> None:
+    runs = [finished("VAE", seed, mig_chen=value) for seed, value in enumerate((0.6, 0.1, 0.2, 0.3, 0.5, 0.4))]
+    runs += [finished("InfoGAN", mig_chen=0.25)]
+    lines = beta_tcvae_strength.medians(runs, ("VAE", "β-VAE, β = 20", "InfoGAN")).splitlines()
+    assert lines[2:] == [
+        "| VAE | 6 | 0.350 [0.100, 0.600] | 0.100 | 0.600 |",
+        "| InfoGAN | 1 | 0.250 | 0.250 | 0.250 |",
+    ]
+
+
 def test_a_batch_of_rows_drawn_under_a_distribution_is_a_part_of_them_and_the_page_says_what_that_costs() -> None:
     setting = beta_tcvae_correlated.SETTINGS["desk"]
     (kl, slope), (less, more) = (beta_tcvae_correlated.slope_at_grid(setting, "A", spread) for spread in (0.04, 0.1))

@@ -165,6 +165,19 @@ def agreement_of_runs(finished: Sequence[Finished], method: str) -> float:
     return float(spearmanr([run["tc"] for run in runs], [run["mig-chen"] for run in runs]).statistic)
 
 
+def medians(finished: Sequence[Finished], rows: Sequence[str]) -> str:
+    """The median of MIG of each row with its interval by ranks: fig. 3 is of medians, and some runs stay turned."""
+    found = tables.groups(finished)
+    scores = {row: [one.figures["mig-chen"] for one in found[row]] for row in rows if row in found}
+    return tables.markdown(
+        ["", "seeds", "median MIG (Chen's)", "lowest", "highest"],
+        [
+            [row, str(len(values)), tables.median_with_interval(values), f"{min(values):.3f}", f"{max(values):.3f}"]
+            for row, values in scores.items()
+        ],
+    )
+
+
 def factorial(path: Path, finished: Sequence[Finished]) -> None:
     """Fig. 4: mean MIG against mean TC, a larger circle for a larger β."""
     with plots.plain_style():
@@ -231,6 +244,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         f"![MIG, ELBO and TC by β]({stem}.png)",
         "Fig. 3:",
         f"![each run's scores]({stem}-methods.png)",
+        medians(finished, boxes),
         f"Fig. 4; Pearson's correlation of mean TC and mean MIG over β: {rho}. Spearman's of single runs: {ranks}.",
         f"![MIG against TC]({stem}-factorial.png)",
         tables.every_run(finished, COLUMNS),
