@@ -70,6 +70,26 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path, monkeypatch):
         cache.cached_array("c.npy", (4, 3), np.uint8, ones(), "ones")
 
 
+def test_a_data_folder_that_nobody_may_write_is_read_and_what_is_made_goes_to_the_users_own(tmp_path, monkeypatch):
+    shared, own = tmp_path / "shared", tmp_path / "home"
+    shared.mkdir()
+    np.save(shared / "there.npy", np.zeros((4, 3), np.uint8))
+    shared.chmod(0o555)  # root may write it all the same, and must not
+    monkeypatch.setenv("UNBRAID_DATA", str(shared))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(own))
+    try:
+        found = cache.cached_array("there.npy", (4, 3), np.uint8, lambda: pytest.fail("made again"), "ones")
+        made = cache.cached_array("below/made.npy", (4, 3), np.uint8, ones(), "ones")
+        again = cache.cached_array("below/made.npy", (4, 3), np.uint8, lambda: pytest.fail("made again"), "ones")
+        assert [file.name for file in shared.iterdir()] == ["there.npy"]
+    finally:
+        shared.chmod(0o755)
+    assert found.sum() == 0
+    np.testing.assert_array_equal(made, again)
+    assert (own / "unbraid" / "below" / "made.npy").is_file()
+    assert cache.place("below/other.npy") == shared / "below" / "other.npy"  # it may be written again
+
+
 def test_the_folder_follows_the_environment(monkeypatch):
     monkeypatch.setenv("UNBRAID_DATA", "~/somewhere")
     assert cache.folder() == Path.home() / "somewhere"

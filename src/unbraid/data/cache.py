@@ -19,14 +19,41 @@ from unbraid.errors import InputError
 from unbraid.util.files import part_file
 
 IN_MEMORY_LIMIT = 1 << 29  # what is kept in memory when the folder cannot be written
+WRITABLE = 0o222  # the permission to write, of anybody
 
 
 def folder() -> Path:
     """The folder where data is kept: `UNBRAID_DATA`, else `unbraid` in the user's cache folder."""
-    if place := os.environ.get("UNBRAID_DATA"):
-        return Path(place).expanduser()
+    if named := os.environ.get("UNBRAID_DATA"):
+        return Path(named).expanduser()
+    return user_folder()
+
+
+def user_folder() -> Path:
+    """`unbraid` in the user's cache folder."""
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "unbraid"
+
+
+def place(file: str) -> Path:
+    """Where a file of the cache is, or will be.
+
+    What is made from a data folder that many share and nobody may write goes to the user's own cache folder.
+
+    Args:
+        file: its name within the cache folder.
+
+    Returns:
+        Its path in the data folder, unless it is not there and cannot be made there.
+    """
+    path = folder() / file
+    return path if path.exists() or not is_read_only(path) else user_folder() / file
+
+
+def is_read_only(path: Path) -> bool:
+    """Whether the folder that a file would be made in is marked read-only, which root's rights would not notice."""
+    there = next(above for above in path.parents if above.exists())
+    return there.is_dir() and not (os.access(there, os.W_OK) and there.stat().st_mode & WRITABLE)
 
 
 def readable_size(count: float) -> str:
@@ -108,7 +135,7 @@ def cached_array(
     Returns:
         The array, memory-mapped.
     """
-    path = folder() / file
+    path = place(file)
     array = open_array(path)
     if array is not None and array.shape == shape and array.dtype == np.dtype(dtype):
         return array

@@ -85,12 +85,11 @@ def find_network(file: Path | None) -> Path:
         if not file.is_file():
             raise InputError(f"{str(file)!r} is not a file; --inception needs the Inception network of 2015-12-05.")
         return file
-    folder = cache.folder() / "inception"
     for name in KNOWN_FILES:
-        if (folder / name).is_file():
-            return folder / name
+        if (kept := cache.place(f"inception/{name}")).is_file():
+            return kept
     try:
-        return fetch(RemoteFile(PUBLIC_FILE, (ADDRESS,), fixed=True), folder)
+        return fetch(RemoteFile(PUBLIC_FILE, (ADDRESS,), fixed=True), cache.place(f"inception/{PUBLIC_FILE}").parent)
     except InputError as error:
         raise InputError(f"fid and kid need the Inception network: give it with --inception FILE ({error})") from error
 
@@ -142,7 +141,7 @@ def cached_features(
     """Features of the data set's own images, kept beside the data: one file for each precision."""
     told = [] if precision == "float32" else [precision]  # so that what was kept before there was a choice still counts
     key = digest([identity, run.data.fingerprint, rows.tolist(), *told])
-    path = cache.folder() / "features" / f"{key}.npy"
+    path = cache.place(f"features/{key}.npy")
     kept: NDArray[np.float32] | None = cache.open_array(path)
     if kept is not None and kept.ndim == 2 and len(kept) == len(rows):
         return kept

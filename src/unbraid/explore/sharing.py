@@ -131,7 +131,7 @@ def fetch_run(address: str) -> Path:
         The run directory, here.
     """
     base = hub_address(address)
-    home = cache.folder() / "runs" / text_digest(base)[:16]
+    home = cache.place(f"runs/{text_digest(base)[:16]}")
     (home / INDEX).unlink(missing_ok=True)  # what the address holds now decides
     index = read_json(fetch(RemoteFile(INDEX, (f"{base}/{INDEX}",)), home))
     files = index.get("files") if isinstance(index, dict) else None

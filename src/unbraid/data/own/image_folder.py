@@ -152,7 +152,7 @@ def pack_images(path: Path, files: list[Path], asked: Preprocessing) -> tuple[ND
     stats = [(file.relative_to(path).as_posix(), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     key = hashlib.blake2b(repr((stats, asked)).encode(), digest_size=8).hexdigest()
     stem = f"packed/{path.resolve().name}-{key}"
-    note = cache.folder() / f"{stem}.json"
+    note = cache.place(f"{stem}.json")
     kept = read_note(note)
     chosen = choose(files, asked) if kept is None else kept[1]
     first = decode(files[0], chosen.how)

@@ -54,7 +54,12 @@ class Entry:
     def here(self) -> bool:
         """Whether it can be used without a network."""
         converted = any(self.folder.glob(f"{self.name}-v{VERSION}-*.npy"))
-        return converted or all((self.folder / f.name).exists() for f in self.files) or bool(prepared_copies(self))
+        return converted or all(file.exists() for file in self.kept_files.values()) or bool(prepared_copies(self))
+
+    @property
+    def kept_files(self) -> dict[str, Path]:
+        """Where each of its files is, or will be when it has been fetched."""
+        return {file.name: cache.place(f"{self.name}/{file.name}") for file in self.files}
 
 
 @remember
@@ -154,9 +159,10 @@ def load_named(name: str, /, *, path: str | Path | None = None, verify: bool = T
 def sources(known: Entry, path: Path | None, check: bool) -> tuple[dict[str, Path], bool]:
     """The files of a data set, and whether they are the published ones."""
     if path is None:
-        if not all((known.folder / file.name).exists() for file in known.files) and (found := prepared_copies(known)):
+        kept = known.kept_files
+        if not all(file.exists() for file in kept.values()) and (found := prepared_copies(known)):
             return found, False
-        return {file.name: fetch(file, known.folder) for file in known.files}, True
+        return {file.name: fetch(file, kept[file.name].parent) for file in known.files}, True
     if not path.exists():
         raise InputError(f"there is no file or folder {str(path)!r}.")
     if path.is_dir():
@@ -193,11 +199,11 @@ def identify_files(raw: dict[str, Path]) -> str:
 def read_converted(name: str, stem: str, arguments: dict[str, Any]) -> FactorData | None:
     """The array and the factors of an earlier conversion."""
     images, table = (
-        cache.open_array(cache.folder() / f"{stem}.npy"),
-        cache.open_array(cache.folder() / f"{stem}.factors.npy"),
+        cache.open_array(cache.place(f"{stem}.npy")),
+        cache.open_array(cache.place(f"{stem}.factors.npy")),
     )
     try:
-        text = (cache.folder() / f"{stem}.json").read_text(encoding="utf-8")
+        text = cache.place(f"{stem}.json").read_text(encoding="utf-8")
         info = tuple(Factor(**fields) for fields in json.loads(text))
     except (OSError, ValueError, TypeError, KeyError):
         return None
@@ -209,9 +215,9 @@ def read_converted(name: str, stem: str, arguments: dict[str, Any]) -> FactorDat
 def write_factors(stem: str, table: Any, info: tuple[Factor, ...]) -> None:
     """Keep the factors beside the array; where that cannot be written, the files are read again next time."""
     try:
-        with part_file(cache.folder() / f"{stem}.factors.npy") as partial, partial.open("wb") as out:
+        with part_file(cache.place(f"{stem}.factors.npy")) as partial, partial.open("wb") as out:
             np.save(out, table)
-        with part_file(cache.folder() / f"{stem}.json") as partial:
+        with part_file(cache.place(f"{stem}.json")) as partial:
             partial.write_text(json.dumps([asdict(factor) for factor in info]), encoding="utf-8")
     except OSError:
         return

@@ -25,7 +25,7 @@ def compare(name: str, sha256: str, *, record: bool) -> str:
     Returns:
         What is wrong, or ''.
     """
-    path = cache.folder() / FILE
+    path = cache.place(FILE)
     known = recorded(path)
     if name not in known and not record:
         return ""
