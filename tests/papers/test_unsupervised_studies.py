@@ -41,6 +41,26 @@ def test_the_correlation_of_fig_4_is_of_means_over_seeds_and_vae_belongs_to_both
     assert beta_tcvae_strength.correlation(runs, "β-VAE") == pytest.approx(0.0, abs=1e-9)
 
 
+def test_what_is_left_between_methods_at_equal_tc() -> None:
+    """MIG = level of β − 0.2 log TC, and 0.1 more for β-TCVAE, which has the lower TC: by means it leads by more."""
+    rng, runs = np.random.default_rng(0), []
+    for beta, level, tc in (("4", 0.5, 2.0), ("20", 0.8, 0.2)):
+        for method, step, part in (("β-VAE", 0.0, 1.0), ("β-TCVAE", 0.1, 0.5)):
+            for seed in range(6):
+                at = tc * part * rng.uniform(0.5, 2.0)
+                mig = level - 0.2 * math.log(at) + step
+                runs.append(finished(f"{method}, β = {beta}", seed, tc=at, mig_chen=mig))
+    assert beta_tcvae_strength.ahead_at_equal_tc(runs) == pytest.approx((0.1, 0.1, 0.1))
+    noisy = [
+        finished(one.trial.group, tc=one.figures["tc"], mig_chen=one.figures["mig-chen"] + rng.normal(0, 0.05))
+        for one in runs
+    ]
+    ahead, low, high = beta_tcvae_strength.ahead_at_equal_tc([finished("VAE", tc=9.0, mig_chen=0.0), *noisy])
+    assert low < 0.1 < high
+    assert 0.05 < high - low < 0.2
+    assert ahead == pytest.approx((low + high) / 2)
+
+
 def test_medians_and_pairs_of_two_methods() -> None:
     scores = {"β-VAE": (0.1, 0.2, 0.3, 0.05, 0.15, 0.12), "β-TCVAE": (0.25, 0.4, 0.5, 0.45, 0.6, 0.42)}
     runs = [finished(f"C, {method}", i, mig_chen=v) for method, found in scores.items() for i, v in enumerate(found)]
