@@ -42,3 +42,21 @@ def test_every_row_that_was_tested_names_its_study() -> None:
     for place, study, verdict in claims():
         if not verdict.startswith("not testable"):
             assert "](" in study or "tests" in study or "search/udr" in study, place
+
+
+def numbers(text: str) -> list[tuple[float, int]]:
+    """Every number with a decimal point, unsigned, and how many digits stand behind the point."""
+    found = re.findall(r"(?<![\w.])\d[\d,]*\.(\d+)", text), re.findall(r"(?<![\w.])\d[\d,]*\.\d+", text)
+    return [(float(number.replace(",", "")), len(digits)) for digits, number in zip(*found, strict=True)]
+
+
+def test_the_figures_of_a_row_stand_on_the_pages_that_it_names() -> None:
+    """As they are, rounded, or in percent: a page that was made again leaves no older figure in the table."""
+    text = (RESULTS / "README.md").read_text(encoding="utf-8")
+    for line in text.partition("## Every table and figure")[2].partition("## Beyond the papers")[0].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        pages = re.findall(r"\]\(([\w-]+\.md)\)", cells[2]) if line.startswith("| ") else []
+        known = [value for page in pages for value, _ in numbers((RESULTS / page).read_text(encoding="utf-8"))]
+        for value, digits in numbers(f"{cells[4]} {cells[5]}") if pages else []:
+            near = 0.51 * 10**-digits
+            assert any(abs(one * scale - value) <= near for one in known for scale in (1, 100)), (cells[:2], value)

@@ -85,6 +85,7 @@ def test_weights_are_scaled_with_the_values_and_batches_are_whole(name: str, wei
         data = load(found[group].data, **arguments)
         assert data.train_rows is None
         assert config.batch_size == len(data)
+    assert beta_tcvae_ablations.SETTINGS["desk"].whole, "and its page says so"
 
 
 def test_fig_3_shows_medians_with_intervals_by_ranks() -> None:

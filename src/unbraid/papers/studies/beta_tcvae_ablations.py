@@ -36,7 +36,7 @@ NATS = (3.0, 6.0, 9.0, 12.0)
 SETTINGS: dict[Scale, BatchSetting] = {
     "smoke": STRENGTH["smoke"],
     # The two factors of fig. 5, independent: a batch of all 256 images has the exact total correlation to compare with.
-    "desk": replace(CORRELATED["desk"], seeds=8),
+    "desk": replace(CORRELATED["desk"], seeds=8, whole=True),
     "paper": replace(STRENGTH["paper"], seeds=10),
 }
 SMALLER = {"smoke": (8,), "desk": (64,), "paper": (64, 256, 512, 1024)}

@@ -18,6 +18,7 @@ from unbraid.metrics.attribute_classification import hinge_bias
 from unbraid.nets.stacks import NetworkName
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import runs as measures
+from unbraid.papers.measures import single_codes
 from unbraid.papers.measures.traversals import traversals
 from unbraid.papers.settings import by_seed, part_of_values, seeds_described, weights_described
 from unbraid.papers.study import Finished, Scale, Study, Trial
@@ -214,6 +215,10 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         tables.differences(finished, shown, BEST),
         "The codes that tell most, moved one at a time; the first run of each row.",
         f"![traversals]({stem}-traversals.png)",
+        single_codes.EXPLAINED,
+        tables.summary(finished, single_codes.COLUMNS),
+        f"The attributes that single codes of the first run of {BEST} tell well:",
+        single_codes.named(Run.open(next(one.folder for one in finished if one.trial.group == BEST))),
         tables.section(
             "The paper's figures (table 1)",
             tables.markdown(
@@ -237,6 +242,7 @@ STUDY = Study(
         "kl": measures.divergence,
         "active": measures.active_latents,
         **{name: partial(accuracy, name=name) for name in ATTRIBUTES},
+        **single_codes.measures(),
     },
     page=page,
 )

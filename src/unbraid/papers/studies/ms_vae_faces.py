@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from unbraid.api import Run
 from unbraid.core import Adam
 from unbraid.methods import MSVAE, BetaTCVAE
+from unbraid.methods.staged.ms_vae import DETAILS
 from unbraid.papers import plots, tables
-from unbraid.papers.measures import chains, exchanged, followed
+from unbraid.papers.measures import chains, exchanged, followed, single_codes
 from unbraid.papers.settings import mostly_kl, part_of_values
 from unbraid.papers.study import Finished, Scale, Study, Trial
 from unbraid.runs.chain import draws_of, means
@@ -63,7 +64,15 @@ SETTINGS: dict[Scale, Setting] = {
         (1_200, 1_500),
         3,
     ),
-    "paper": Setting("celeba", {}, 1.0, BetaTCVAE(), MSVAE(latents=100, styles="places"), (300_000, 300_000), 1),
+    "paper": Setting(
+        "celeba",
+        {},
+        1.0,
+        BetaTCVAE(),
+        MSVAE(latents=100, styles="places", details=DETAILS),
+        (300_000, 300_000),
+        1,
+    ),
 }
 PAPER_SETTING = {
     "data": "CelebA, 64×64",
@@ -140,6 +149,7 @@ MEASURES: Mapping[str, Callable[[Run], float]] = {
     **chains.conditionings(),
     **{name: exchanged.MEASURES[name] for name in ("M3-other", "M4-other", "floor")},
     **followed.MEASURES,
+    **single_codes.measures(),
 }
 COLUMNS = {
     "first-l2": ("L2 of y", 4),
@@ -217,9 +227,13 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "stays. Cosine between the changes of x̂ and of y over all values (−1 to 1), and its size for the change that "
         "another code makes to y; detail is the mean absolute difference of neighbouring pixels.",
         tables.summary(finished, TRAVERSED),
+        f"{single_codes.EXPLAINED} The codes are stage 1's, a β-TCVAE's (Chen et al. 2018, figures 1 and 7).",
+        tables.summary(finished, single_codes.COLUMNS),
+        "The attributes that single codes of the first run tell well:",
+        single_codes.named(Run.open(finished[0].folder)),
         "Five draws of y for each of five faces (figures 32 and 33):",
         f"![draws of y and what becomes of them]({stem}-draws.png)",
-        tables.every_run(finished, COLUMNS | TRAVERSED),
+        tables.every_run(finished, COLUMNS | TRAVERSED | single_codes.COLUMNS),
     )
 
 

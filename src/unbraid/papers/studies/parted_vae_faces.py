@@ -22,6 +22,7 @@ from unbraid.methods import PartedVAE
 from unbraid.methods.labelled.parted_vae import PartedVAEModel
 from unbraid.papers import plots, tables
 from unbraid.papers.measures import runs as measures
+from unbraid.papers.measures import single_codes
 from unbraid.papers.measures.class_priors import draw_class_priors
 from unbraid.papers.measures.class_traversals import class_rows, free_rows
 from unbraid.papers.settings import part_of_values
@@ -60,6 +61,8 @@ class Setting:
 
 FACES = ("hair", "beard", "Bangs", "Eyeglasses", "Smiling", "Wearing_Hat", "Male")
 BUILT = {"one_of": f"{HAIR};{BEARD}"}
+# Attributes of which the labels tell: of z the others are asked for.
+LABELLED = tuple(name for part in (HAIR, BEARD) for name in part.partition("=")[2].split(",")) + FACES
 SETTINGS: dict[Scale, Setting] = {
     "smoke": Setting("sprites", {"size": 32, "stride": 8}, 60, ("shape", "scale"), 4, 1, 0.1, 1e-3),
     "desk": Setting("celeba", {"size": 32, **BUILT}, 814, FACES, 6_000, 3, 0.5, 1e-3),
@@ -166,6 +169,7 @@ MEASURES: dict[str, Callable[[Run], float]] = {
     "obeyed": obeyed,
     "overlap": overlap,
     "l1": partial(measures.logged, term="vae/reconstruction"),
+    **single_codes.measures("z", LABELLED),
 }
 COLUMNS = {
     "named": ("classes named", 3),
@@ -233,7 +237,13 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         ),
         tables.summary(finished, COLUMNS),
         *pictures(folder, stem, tables.groups(finished)),
-        tables.every_run(finished, COLUMNS),
+        tables.section(
+            "What z holds (figure 6a)", f"{single_codes.EXPLAINED} Attributes that no label told, read from z alone."
+        ),
+        tables.summary(finished, single_codes.COLUMNS),
+        "The attributes that single z of the first run tell well:",
+        single_codes.named(Run.open(finished[0].folder), "z", LABELLED),
+        tables.every_run(finished, COLUMNS | single_codes.COLUMNS),
     )
 
 
