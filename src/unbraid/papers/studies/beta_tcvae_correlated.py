@@ -59,7 +59,7 @@ PAPER_SETTING = {
 COLUMNS = {
     "mig-chen": ("MIG (Chen's)", 3),
     "mig": ("MIG (bins of means)", 3),
-    "tc": ("TC, nats", 2),
+    "tc": ("TC, nats", 3),
     "kl": ("KL, nats", 1),
     "nll": ("−log p(x given z), nats", 1),
     "active": ("active latents", 1),

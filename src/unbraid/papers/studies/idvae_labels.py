@@ -266,7 +266,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         "test time; here that is a row of its own. Without labels, u is held at its mean in training, which says "
         "nothing of the observation. An encoder that is given labels passes them on even untrained: that row and codes "
         "that are the labels are floor and ceiling of «given labels». Explicitness is the paper's, the AUC; the "
-        "`explicitness` of this package is 2·AUC − 1.",
+        "`explicitness` of this package is 2·AUC − 1. SAP is by linear SVM.",
         tables.setting(ours, PAPER_SETTING),
         *(
             block
