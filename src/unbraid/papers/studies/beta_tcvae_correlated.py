@@ -43,7 +43,7 @@ SETTINGS: dict[Scale, BatchSetting] = {
 # Some runs of C and D stay turned, so that few seeds are not sure.
 MORE_SEEDS: dict[Scale, dict[str, int]] = {
     "desk": {f"C, {name}": 20 for name in METHODS}
-    | {f"D, {name}": 40 for name in METHODS}
+    | {f"D, {name}": 30 for name in METHODS}
     | {f"{at}, {RIVAL}": 3 for at in "ABCD"}
 }
 GAN_STEPS: dict[Scale, int] = {"smoke": 3, "desk": 3_000, "paper": 20_000}
