@@ -26,16 +26,20 @@ def test_what_is_said_in_all_is_what_the_rows_say() -> None:
     rows = claims()
     counts = Counter(next(name for name in VERDICTS if verdict.startswith(name)) for _, _, verdict in rows)
     tested = [(place, verdict) for place, _, verdict in rows if not verdict.startswith("not testable")]
-    places = {place for place, _ in tested}
-    held = {place for place, verdict in tested if verdict.startswith("reproduced")}
     said = re.sub(r"\s+", " ", (RESULTS / "README.md").read_text(encoding="utf-8"))
+    first: dict[tuple[str, str], str] = {}
+    for place, verdict in tested:
+        first.setdefault(place, verdict)  # the first row of a table or figure is what it is there to show
+    held = sum(verdict.startswith("reproduced") for verdict in first.values())
+    assert (
+        f"Of the {len(first)} tables, figures and sections with claims that can be tested here {held} have their main "
+        "claim reproduced"
+    ) in said
     reproduced, direction, unseen, contradicted, _ = (counts[name] for name in VERDICTS)
     assert (
-        f"Of {len(tested)} claims that can be tested here {reproduced} are reproduced; {direction} go in the paper's "
-        f"direction, {unseen} are not seen and {contradicted} contradicted."
+        f"Of all {len(tested)} claims {reproduced} are reproduced; {direction} go in the paper's direction, {unseen} "
+        f"are not seen and {contradicted} contradicted."
     ) in said
-    assert f"Of the {len(places)} places with such claims" in said
-    assert f"{len(held)} have at least one that is reproduced" in said
 
 
 def test_every_row_that_was_tested_names_its_study() -> None:
