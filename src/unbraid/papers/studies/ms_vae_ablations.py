@@ -47,8 +47,8 @@ SETTINGS: dict[Scale, Setting] = {
     "desk": Setting("cars3d", SMALL, 4.0, (1_200, 3_000), 3, 0.5, 0.25, 16, 1e-3, 1e-3, 0.02, PART),
     "paper": Setting("cars3d", {}, 4.0, (300_000, 300_000), 1, 1.0, 1.0, 32, 1e-4, 1e-4, 1.0, 1.0),
 }
-# For what little c tells in M1, and how entangled it is.
-MORE_SEEDS: dict[Scale, dict[str, int]] = {"desk": {BV: 10, M1: 10}}
+# For what little c tells in M1, how entangled it is, and what differs little from model to model.
+MORE_SEEDS: dict[Scale, dict[str, int]] = {"desk": dict.fromkeys((BV, M1, M2, M3, M4), 10)}
 PAPER_SETTING = {
     "data": "Cars3D, 64×64",
     "β": "not given",
