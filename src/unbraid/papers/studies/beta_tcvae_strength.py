@@ -216,6 +216,7 @@ def factorial(path: Path, finished: Sequence[Finished]) -> None:
         panel.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         panel.xaxis.set_major_formatter("{x:g}")
         panel.minorticks_off()
+        panel.margins(0.15)  # so that the axes do not cut the largest circles
         panel.grid(alpha=0.25)
         panel.legend(frameon=False, fontsize=8)
         figure.tight_layout()

@@ -181,6 +181,7 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
     shown = {name: COLUMNS[name] for name in ("z-diff", "sap-dip", "attributes", "l2")}
     plots.dots(folder / f"{stem}.png", finished, shown)
     traversals(folder / f"{stem}-traversals.png", finished, row=20, codes=3)
+    one = next((one for one in finished if one.trial.group == BEST), finished[0])
     data = f"CelebA, the first 6,000 faces, {s.size}×{s.size}" if s.data == "celeba" else "sprites in place of faces"
     ours = {
         "data": data,
@@ -217,15 +218,15 @@ def page(scale: Scale, finished: Sequence[Finished], folder: Path, stem: str) ->
         f"![traversals]({stem}-traversals.png)",
         single_codes.EXPLAINED,
         tables.summary(finished, single_codes.COLUMNS),
-        f"The attributes that single codes of the first run of {BEST} tell well:",
-        single_codes.named(Run.open(next(one.folder for one in finished if one.trial.group == BEST))),
+        f"The attributes that single codes of the first run of {one.trial.group} tell well:",
+        single_codes.named(Run.open(one.folder)),
         tables.section(
             "The paper's figures (table 1)",
             tables.markdown(
                 ["", "Z-diff, %", "SAP, %", "error"], [[name, *known] for name, known in PUBLISHED.items()]
             ),
         ),
-        tables.every_run(finished, COLUMNS),
+        tables.every_run(finished, COLUMNS | single_codes.COLUMNS),
     )
 
 

@@ -83,8 +83,8 @@ def trials(scale: Scale) -> list[Trial]:
     made = []
     for seed, group in by_seed(PUBLISHED, s.seeds, FEWER_SEEDS.get(scale)):
         amount = "0" if group.startswith("no") else group.split(",")[0].replace(" ", "")
-        method, steps = config(s, steps_of(s, group)), steps_of(s, group)
-        method = dataclasses.replace(method, gamma_bc=0.0) if "free" in group else method
+        steps = steps_of(s, group)
+        method = dataclasses.replace(config(s, steps), gamma_bc=0.0) if "free" in group else config(s, steps)
         budget = LabelBudget(amount, ("shape",))
         made.append(Trial(group, "sprites", (method,), (steps,), seed, s.arguments, budget))
     return made
